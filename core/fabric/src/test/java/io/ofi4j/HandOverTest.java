@@ -10,15 +10,13 @@ import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.OtherThread;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -32,8 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HandOverTest {
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
-    private final ExecutorService executor = Executors.newSingleThreadExecutor();
-    private final Thread other = elsewhere(Thread::currentThread);
+    private final OtherThread elsewhere = new OtherThread();
+    private final Thread other = elsewhere.thread;
 
     /** Some providers have SAFE, whatever is asked for. */
     static Stream<Arguments> providersAndModels() {
@@ -55,23 +53,8 @@ class HandOverTest {
 
     private static Pair open(String provider, ThreadingModel model) { return new Pair(hints(provider, model)); }
 
-    private <T> T elsewhere(Callable<T> call) {
-        try {
-            return executor.submit(call).get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS);
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private void elsewhere(Runnable call) {
-        elsewhere(() -> {
-            call.run();
-            return null;
-        });
-    }
-
     @AfterEach
-    void close() { executor.shutdownNow(); }
+    void close() { elsewhere.close(); }
 
     private static void handOver(Pair pair, Thread to) {
         if (pair.domain.info().domain().threading() == ThreadingModel.DOMAIN) {
@@ -93,7 +76,7 @@ class HandOverTest {
             receives.receive(region.slice(32, 8), 1); // completes in the other thread
             handOver(pair, other);
             List<Long> tokens = new ArrayList<>();
-            elsewhere(() -> {
+            elsewhere.run(() -> {
                 sends.send(region.slice(0, 8), pair.far, 2);
                 Waiting.YIELD.until(() -> {
                     pair.queue.poll((token, flags, length, data) -> tokens.add(token), 4);
@@ -105,7 +88,7 @@ class HandOverTest {
             assertThat(tokens).containsExactlyInAnyOrder(1L, 2L);
             assertThat(region.getLongAcquire(32)).isEqualTo(77);
             Thread here = Thread.currentThread();
-            elsewhere(() -> handOver(pair, here)); // in place of the thread that was never started
+            elsewhere.run(() -> handOver(pair, here)); // in place of the thread that was never started
             assertThat(pair.queue.poll(NOTHING, 1)).isZero();
         }
     }
@@ -117,7 +100,7 @@ class HandOverTest {
         try (Pair pair = open(provider, model);
                 MemoryRegion region = pair.domain.allocate(64, Access.SEND, Access.RECEIVE)) {
             handOver(closing, other);
-            Future<?> closed = executor.submit(closing::close);
+            Future<?> closed = elsewhere.begin(Executors.callable(closing::close));
             do {
                 exchange(pair, region); // the loop goes on
             } while (!closed.isDone());
@@ -152,13 +135,13 @@ class HandOverTest {
             refused(() -> messages.trySend(region, 0, 8, pair.far, 1));
             refused(() -> pair.queue.poll(NOTHING, 1));
             refused(() -> pair.queue.await(NOTHING, 1, Pair.DEADLINE));
-            elsewhere(() -> assertThat(pair.queue.poll(NOTHING, 1)).isZero());
+            elsewhere.run(() -> assertThat(pair.queue.poll(NOTHING, 1)).isZero());
             refused(() -> rma.tryWrite(region, 0, 8, pair.far, remote, 0, 1));
             refused(() -> messages.trySend(region, 0, 8, pair.far, 1));
             refused(() -> pair.queue.poll(NOTHING, 1));
             Thread here = Thread.currentThread();
             refused(() -> pair.queue.close());
-            elsewhere(() -> handOver(pair, here));
+            elsewhere.run(() -> handOver(pair, here));
         }
     }
 
@@ -181,7 +164,7 @@ class HandOverTest {
                 rma.write(region.slice(0, 8), pair.far, remote, token); // completes anywhere
                 pair.queue.poll((one, flags, length, data) -> tokens.add(one), 1);
                 handOver(pair, other);
-                elsewhere(() -> {
+                elsewhere.run(() -> {
                     rma.write(region.slice(8, 8), pair.far, remote, token + 1);
                     pair.queue.poll((one, flags, length, data) -> tokens.add(one), 1);
                     pair.farQueue.poll(NOTHING, 16);
@@ -216,7 +199,7 @@ class HandOverTest {
             refused(counter::read);
             assertThat(apart.poll(NOTHING, 1)).isZero();
             Thread here = Thread.currentThread();
-            elsewhere(() -> {
+            elsewhere.run(() -> {
                 assertThat(counter.read()).isZero();
                 one.handOver(here);
             });
@@ -262,7 +245,7 @@ class HandOverTest {
         try (Pair pair = open("shm", ThreadingModel.DOMAIN)) {
             assertThatIllegalStateException().isThrownBy(() -> pair.queue.handOver(other))
                     .withMessageContaining("hand over the domain");
-            elsewhere(() -> refused(() -> pair.domain.handOver(other)));
+            elsewhere.run(() -> refused(() -> pair.domain.handOver(other)));
             assertThat(pair.queue.poll(NOTHING, 1)).isZero();
         }
     }

@@ -16,6 +16,7 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
+import io.ofi4j.support.Refusal;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -128,32 +129,23 @@ class LinkedProvidersTest {
                 EndpointAddress address = far.endpoint.address();
                 EndpointAddress other;
                 Peer peer;
-                System.out.println("before: " + refusal(() -> vector.insert(address)));
+                System.out.println("before: " + Refusal.of(() -> vector.insert(address)));
                 try (Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable()) {
-                    System.out.println("second: " + refusal(domain::openEndpoint));
+                    System.out.println("second: " + Refusal.of(domain::openEndpoint));
                     PreparedMessage two = far.endpoint.tagged().prepare().local(far.region, 0, 8).local(far.region, 8,
                             8);
-                    System.out.println("two segments: " + refusal(() -> two.tryReceive(1)));
+                    System.out.println("two segments: " + Refusal.of(() -> two.tryReceive(1)));
                     other = endpoint.address();
                     peer = vector.insert(address);
                 }
-                System.out.println("behind: " + refusal(() -> vector.insert(other)));
+                System.out.println("behind: " + Refusal.of(() -> vector.insert(other)));
                 System.out.println(
                         "several: " + vector.insertAll(List.of(other)).getFirst().failure().orElseThrow().getMessage());
-                System.out.println("one after the other: " + refusal(domain::openEndpoint));
+                System.out.println("one after the other: " + Refusal.of(domain::openEndpoint));
                 vector.remove(peer);
                 System.out.println("removed");
             }
             System.out.println("closed");
-        }
-
-        private static String refusal(Runnable call) {
-            try {
-                call.run();
-                return "not refused";
-            } catch (IllegalStateException | UnsupportedOperationException e) {
-                return e.getMessage();
-            }
         }
     }
 

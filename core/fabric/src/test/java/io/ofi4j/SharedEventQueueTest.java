@@ -14,6 +14,7 @@ import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Listener;
+import io.ofi4j.support.OtherThread;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.ProviderFault;
 import io.ofi4j.support.Rounds;
@@ -22,9 +23,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -38,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SharedEventQueueTest {
     private static final Duration SHORT = Duration.ofMillis(100);
 
-    private final ExecutorService executor = Executors.newSingleThreadExecutor();
+    private final OtherThread elsewhere = new OtherThread();
 
     /** Some providers have SAFE, whatever is asked for. */
     private static Stream<Arguments> owned() {
@@ -85,23 +83,8 @@ class SharedEventQueueTest {
         }
     }
 
-    private <T> T elsewhere(Callable<T> call) {
-        try {
-            return executor.submit(call).get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS);
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private void elsewhere(Runnable call) {
-        elsewhere(() -> {
-            call.run();
-            return null;
-        });
-    }
-
     @AfterEach
-    void close() { executor.shutdownNow(); }
+    void close() { elsewhere.close(); }
 
     /** Accepts the request of a loop, and makes progress on the shared queue until it is in that state. */
     private static Endpoint accept(Listener listener) {
@@ -123,28 +106,28 @@ class SharedEventQueueTest {
     @MethodSource("providersAndModels")
     void eachLoopGetsTheEventsOfItsOwnEndpoints(String provider, ThreadingModel model) {
         try (Listener listener = new Listener(hints(provider, model))) {
-            Loop loop = elsewhere(() -> new Loop(listener));
+            Loop loop = elsewhere.run(() -> new Loop(listener));
             Endpoint server = accept(listener);
             readUntil(listener, loop.client, Connection.State.CONNECTED);
             Endpoint[] own = listener.connect();
 
             assertThat(listener.farEvents.read()).isEmpty();
             assertThat(listener.farEvents.peek()).isEmpty();
-            Optional<Event> peeked = elsewhere(listener.farEvents::peek);
-            assertThat(elsewhere(() -> listener.farEvents.read())).isEqualTo(peeked).get().isInstanceOfSatisfying(
+            Optional<Event> peeked = elsewhere.run(listener.farEvents::peek);
+            assertThat(elsewhere.run(() -> listener.farEvents.read())).isEqualTo(peeked).get().isInstanceOfSatisfying(
                     Event.Connected.class, event -> assertThat(event.endpoint()).isSameAs(loop.client));
-            assertThat(elsewhere(() -> listener.farEvents.read())).isEmpty();
-            Messages messages = elsewhere(loop.client::messages);
+            assertThat(elsewhere.run(() -> listener.farEvents.read())).isEmpty();
+            Messages messages = elsewhere.run(loop.client::messages);
             server.close();
             readUntil(listener, loop.client, Connection.State.SHUT_DOWN);
-            elsewhere(() -> {
+            elsewhere.run(() -> {
                 assertThat(listener.farEvents.read()).contains(new Event.ShutDown(loop.client));
                 assertThatIllegalStateException()
                         .isThrownBy(() -> messages.trySend(loop.region, 0, 8, loop.client.connection().peer(), 1))
                         .withMessageContaining("not connected");
             });
             assertThat(own[0].connection().state()).isEqualTo(Connection.State.CONNECTED);
-            elsewhere(loop::close);
+            elsewhere.run(loop::close);
         }
     }
 
@@ -152,18 +135,18 @@ class SharedEventQueueTest {
     @MethodSource("providersAndModels")
     void anotherLoopsEventEndsNoWait(String provider, ThreadingModel model) {
         try (Listener listener = new Listener(hints(provider, model))) {
-            Loop loop = elsewhere(() -> new Loop(listener));
+            Loop loop = elsewhere.run(() -> new Loop(listener));
             accept(listener);
             readUntil(listener, loop.client, Connection.State.CONNECTED);
 
             assertThat(listener.farEvents.await(SHORT)).isEmpty();
             assertThat(listener.farEvents.tryWait()).as("there is nothing for this thread").isTrue();
             assertThat(Blocker.isReadable(listener.farEvents.waitDescriptor())).as("there is for its owner").isTrue();
-            assertThat(elsewhere(listener.farEvents::tryWait)).isFalse();
-            assertThat(elsewhere(() -> listener.farEvents.await(Pair.DEADLINE))).get()
+            assertThat(elsewhere.run(listener.farEvents::tryWait)).isFalse();
+            assertThat(elsewhere.run(() -> listener.farEvents.await(Pair.DEADLINE))).get()
                     .isInstanceOf(Event.Connected.class);
-            assertThat(elsewhere(listener.farEvents::tryWait)).isTrue();
-            elsewhere(loop::close);
+            assertThat(elsewhere.run(listener.farEvents::tryWait)).isTrue();
+            elsewhere.run(loop::close);
         }
     }
 
@@ -171,14 +154,14 @@ class SharedEventQueueTest {
     @MethodSource("providersAndModels")
     void aLoopThatWaitsIsWokenWhenAnotherReadsItsEvent(String provider, ThreadingModel model) throws Exception {
         try (Listener listener = new Listener(hints(provider, model))) {
-            Loop loop = elsewhere(() -> new Loop(listener));
-            Future<Optional<Event>> awaited = executor.submit(() -> listener.farEvents.await(Pair.DEADLINE));
+            Loop loop = elsewhere.run(() -> new Loop(listener));
+            Future<Optional<Event>> awaited = elsewhere.begin(() -> listener.farEvents.await(Pair.DEADLINE));
             accept(listener);
             readUntil(listener, loop.client, Connection.State.CONNECTED);
 
             assertThat(awaited.get(Pair.DEADLINE.toSeconds() / 2, TimeUnit.SECONDS)).get()
                     .isInstanceOf(Event.Connected.class);
-            elsewhere(loop::close);
+            elsewhere.run(loop::close);
         }
     }
 
@@ -189,7 +172,7 @@ class SharedEventQueueTest {
             listener.connect();
             Endpoint client = listener.client();
             client.connection().connect(listener.passive.address());
-            ConnectionRequest request = elsewhere(() -> {
+            ConnectionRequest request = elsewhere.run(() -> {
                 Event[] next = new Event[1];
                 Waiting.YIELD.until(() -> {
                     listener.farEvents.progress();
@@ -211,8 +194,8 @@ class SharedEventQueueTest {
         try (Listener listener = new Listener(hints(provider, model))) {
             listener.connect();
 
-            elsewhere(() -> assertThatThrownBy(() -> listener.events.read()).isInstanceOf(WrongThreadException.class)
-                    .hasMessageContaining(model.name()));
+            elsewhere.run(() -> assertThatThrownBy(() -> listener.events.read())
+                    .isInstanceOf(WrongThreadException.class).hasMessageContaining(model.name()));
             assertThat(listener.events.read()).isEmpty();
         }
     }

@@ -95,11 +95,9 @@ class SilentListenerTest {
             Endpoint client = listener.client(silent.address());
             Connecting connecting = Connecting.start(client, silent.address());
             if (!waits(provider)) { assertThat(connecting.failure()).as("the connect returns").isNull(); }
-            long start = System.nanoTime();
             Endpoint[] ends = listener.connect();
             ends[0].close();
             listener.fabric.openDomain().close();
-            System.out.println(provider + ": " + (System.nanoTime() - start) / 1000 + " us");
 
             assertThat(connecting.done.isDone()).as("the connect has returned").isEqualTo(!waits(provider));
             silent.refuse();

@@ -10,6 +10,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -51,10 +52,10 @@ class Sm2Test {
                     AddressVector vector = domain.openAddressVector();
                     Endpoint near = domain.openEndpoint().bind(queue).bind(vector).enable();
                     Endpoint far = domain.openEndpoint().bind(queue).bind(vector)) {
-                System.out
-                        .println("reading: " + refusal(() -> far.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE)));
                 System.out.println(
-                        "setting: " + refusal(() -> far.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, 8L)));
+                        "reading: " + Refusal.of(() -> far.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE)));
+                System.out.println(
+                        "setting: " + Refusal.of(() -> far.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, 8L)));
                 far.longestMessage(LENGTH).enable();
                 System.out.println("longest " + far.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE));
                 Peer peer = vector.insert(far.address());
@@ -68,20 +69,11 @@ class Sm2Test {
                 }, Pair.DEADLINE);
                 System.out.println("received " + done.stream().sorted().toList());
                 System.out.println(
-                        "one peer: " + refusal(() -> far.messages().receive(target.slice(0, LENGTH), peer, 3)));
+                        "one peer: " + Refusal.of(() -> far.messages().receive(target.slice(0, LENGTH), peer, 3)));
                 domain.openEndpoint().close();
                 System.out.println("closed without peers");
             }
             System.out.println("closed");
-        }
-
-        private static String refusal(Runnable call) {
-            try {
-                call.run();
-                return "not refused";
-            } catch (IllegalStateException | UnsupportedOperationException e) {
-                return e.getMessage();
-            }
         }
     }
 }

@@ -8,6 +8,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.Refusal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +44,7 @@ class UcxTest {
                     CompletionQueue queue = domain.openCompletionQueue();
                     AddressVector vector = domain.openAddressVector()) {
                 EndpointAddress unbound = EndpointAddress.of(new byte[]{1}, found.getFirst().addressFormat());
-                System.out.println("before: " + refusal(() -> vector.insert(unbound)));
+                System.out.println("before: " + Refusal.of(() -> vector.insert(unbound)));
                 EndpointAddress address;
                 Peer peer;
                 try (Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable()) {
@@ -51,18 +52,9 @@ class UcxTest {
                     peer = vector.insert(address);
                     System.out.println("inserted and found: " + vector.address(peer).equals(address));
                 }
-                System.out.println("behind: " + refusal(() -> vector.insert(address)));
+                System.out.println("behind: " + Refusal.of(() -> vector.insert(address)));
                 vector.remove(peer);
                 System.out.println("removed");
-            }
-        }
-
-        private static String refusal(Runnable call) {
-            try {
-                call.run();
-                return "not refused";
-            } catch (IllegalStateException e) {
-                return e.getMessage();
             }
         }
     }
