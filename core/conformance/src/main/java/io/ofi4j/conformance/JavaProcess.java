@@ -47,7 +47,7 @@ public final class JavaProcess implements AutoCloseable {
     /**
      * {@return the command line of such a JVM}
      *
-     * @param options further options of the JVM, such as {@code -Dname=value}
+     * @param options further options of the JVM, such as {@code -Dname=value}, or another class path
      * @param main the main class, whose module may call native code
      */
     public static List<String> command(List<String> options, Class<?> main, List<String> arguments) {
@@ -57,14 +57,16 @@ public final class JavaProcess implements AutoCloseable {
         Stream.of("io.ofi4j.library", "io.ofi4j.quirks", "io.ofi4j.shm.reserve")
                 .filter(name -> System.getProperty(name) != null)
                 .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
-        command.addAll(options);
         if (main.getModule().isNamed()) {
             String module = main.getModule().getName();
             command.addAll(List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings," + module, "-p",
-                    System.getProperty("jdk.module.path"), "-m", module + "/" + main.getName()));
+                    System.getProperty("jdk.module.path")));
+            command.addAll(options);
+            command.addAll(List.of("-m", module + "/" + main.getName()));
         } else {
-            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-                    main.getName()));
+            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")));
+            command.addAll(options);
+            command.add(main.getName());
         }
         command.addAll(arguments);
         return command;

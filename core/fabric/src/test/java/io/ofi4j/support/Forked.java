@@ -33,9 +33,9 @@ public final class Forked {
     /** One class of each place whose classes a test may use, besides those of the tests themselves. */
     private static final List<String> PLACES = List.of("io.ofi4j.support.Forked", "io.ofi4j.Libfabric",
             "io.ofi4j.job.Job", "io.ofi4j.durable.Saver", "io.ofi4j.verbs.Verbs", "io.ofi4j.test.TestFabric",
-            "io.ofi4j.bindings.fabric_h", "io.ofi4j.bindings.verbs.verbs_h", "io.ofi4j.netty.FabricChannel",
-            "io.netty.channel.Channel", "io.netty.buffer.ByteBuf", "io.netty.util.Timer",
-            "io.netty.resolver.AddressResolver");
+            "io.ofi4j.conformance.JavaProcess", "io.ofi4j.bindings.fabric_h", "io.ofi4j.bindings.verbs.verbs_h",
+            "io.ofi4j.netty.FabricChannel", "io.netty.channel.Channel", "io.netty.buffer.ByteBuf",
+            "io.netty.util.Timer", "io.netty.resolver.AddressResolver");
 
     private static final String LIBRARY = "io.ofi4j.library";
 
@@ -155,7 +155,7 @@ public final class Forked {
      * The options that give the places where classes are, as folders or jars, whether this JVM has them as modules or
      * not.
      */
-    private static List<String> classes() {
+    public static List<String> classes() {
         return System.getProperty(TEST_CLASSES) == null
                 ? List.of("-cp", System.getProperty("java.class.path")) // forked itself
                 : ForkedArchive.options(places());

@@ -12,10 +12,10 @@ public interface FarHost {
     /**
      * {@return what serves one process of trials}
      *
-     * @param properties system properties of the JVMs of far halves, as {@code -Dname=value}
+     * @param options options of the JVMs of far halves, such as {@code -Dname=value}
      * @param lines takes what is said to the process of the trials, in a thread of the host
      */
-    Line open(List<String> properties, Consumer<String> lines);
+    Line open(List<String> options, Consumer<String> lines);
 
     /** {@return whether far halves run on this machine} Trials that need both halves here say so otherwise. */
     default boolean isHere() {

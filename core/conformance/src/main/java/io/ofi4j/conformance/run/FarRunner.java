@@ -29,7 +29,7 @@ public final class FarRunner implements FarHost.Line {
     private static final Duration LOOK = Duration.ofMillis(200);
 
     private final Subject subject;
-    private final List<String> properties;
+    private final List<String> options;
     private final Consumer<String> lines;
     private JavaProcess process;
     private boolean isReleased;
@@ -39,18 +39,18 @@ public final class FarRunner implements FarHost.Line {
      * What runs none yet.
      *
      * @param subject what the far halves open
-     * @param properties system properties of their JVMs, as {@code -Dname=value}
+     * @param options options of their JVMs, such as {@code -Dname=value}
      * @param lines takes what is said, in a thread of its own for each process
      */
-    public FarRunner(Subject subject, List<String> properties, Consumer<String> lines) {
+    public FarRunner(Subject subject, List<String> options, Consumer<String> lines) {
         this.subject = subject;
-        this.properties = List.copyOf(properties);
+        this.options = List.copyOf(options);
         this.lines = lines;
     }
 
     /** {@return where far halves run on this machine} */
     public static FarHost here(Subject subject) {
-        return (properties, lines) -> new FarRunner(subject, properties, lines);
+        return (options, lines) -> new FarRunner(subject, options, lines);
     }
 
     @Override
@@ -79,7 +79,7 @@ public final class FarRunner implements FarHost.Line {
             return;
         }
         if (process != null) { process.kill(); }
-        process = JavaProcess.startAnswering(properties, FarMain.class, FarMain.arguments(subject));
+        process = JavaProcess.startAnswering(options, FarMain.class, FarMain.arguments(subject));
         JavaProcess started = process;
         Thread.ofPlatform().daemon().name("far half " + started.pid()).start(() -> forward(started));
     }

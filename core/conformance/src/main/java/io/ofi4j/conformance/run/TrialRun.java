@@ -29,7 +29,7 @@ public final class TrialRun {
     private static final Duration STEP = Duration.ofMillis(100);
 
     private final Subject subject;
-    private final List<String> properties;
+    private final List<String> options;
     private final long end;
     private final BooleanSupplier isInterrupted;
     private final Consumer<Result> results;
@@ -39,26 +39,26 @@ public final class TrialRun {
     private boolean hasFar;
 
     /** A run with far halves on this machine. */
-    public TrialRun(Subject subject, List<String> properties, Duration limit, BooleanSupplier isInterrupted,
+    public TrialRun(Subject subject, List<String> options, Duration limit, BooleanSupplier isInterrupted,
             Consumer<Result> results) {
-        this(subject, properties, limit, isInterrupted, results, FarRunner.here(subject));
+        this(subject, options, limit, isInterrupted, results, FarRunner.here(subject));
     }
 
     /**
      * A run that has not begun.
      *
      * @param subject what is tried
-     * @param properties system properties of the JVMs, as {@code -Dname=value}
+     * @param options options of the JVMs, such as {@code -Dname=value}
      * @param limit how long the run takes at most: what is left then is not tried
      * @param isInterrupted whether it shall end
      * @param results takes each result at once
      * @param farHost where the far halves of trials run
      */
-    public TrialRun(Subject subject, List<String> properties, Duration limit, BooleanSupplier isInterrupted,
+    public TrialRun(Subject subject, List<String> options, Duration limit, BooleanSupplier isInterrupted,
             Consumer<Result> results, FarHost farHost) {
         this.farHost = farHost;
         this.subject = subject;
-        this.properties = List.copyOf(properties);
+        this.options = List.copyOf(options);
         this.end = System.nanoTime() + limit.toNanos();
         this.isInterrupted = isInterrupted;
         this.results = results;
@@ -78,9 +78,9 @@ public final class TrialRun {
                 left.forEach(name -> accept(page, name, Outcome.UNTRIED, TIME_UP, System.nanoTime()));
                 return;
             }
-            try (JavaProcess process = JavaProcess.startAnswering(properties, TrialProcess.class,
+            try (JavaProcess process = JavaProcess.startAnswering(options, TrialProcess.class,
                     TrialProcess.arguments(subject, page, left));
-                    FarHost.Line line = farHost.open(properties, process::tell)) {
+                    FarHost.Line line = farHost.open(options, process::tell)) {
                 far = line;
                 run(process, page, trials, left);
             }

@@ -10,6 +10,7 @@ import io.ofi4j.conformance.calls.Columns;
 import io.ofi4j.conformance.rules.RuleTrials;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.ProviderFault;
@@ -59,16 +60,21 @@ class TrialRunTest {
                 Patience.seconds(10));
     }
 
+    /** The options of a JVM that starts faster than with this one's class path. */
+    private static List<String> options(List<String> properties) {
+        return Stream.of(Forked.classes(), properties).flatMap(List::stream).toList();
+    }
+
     private static List<Result> run(Subject subject, List<String> properties, String... pages) {
         List<Result> results = new ArrayList<>();
-        new TrialRun(subject, properties, Pair.DEADLINE.multipliedBy(10), () -> false, results::add)
+        new TrialRun(subject, options(properties), Pair.DEADLINE.multipliedBy(10), () -> false, results::add)
                 .run(List.of(pages));
         return results;
     }
 
     private static Result runOne(Subject subject, List<String> properties, String page, String name) {
         List<Result> results = new ArrayList<>();
-        new TrialRun(subject, properties, Pair.DEADLINE.multipliedBy(10), () -> false, results::add).run(page,
+        new TrialRun(subject, options(properties), Pair.DEADLINE.multipliedBy(10), () -> false, results::add).run(page,
                 List.of(name));
         return result(results, name);
     }
@@ -197,7 +203,7 @@ class TrialRunTest {
         Subject subject = subject("tcp;ofi_rxm").within(Patience.seconds(2));
         List<Result> results = new ArrayList<>();
 
-        new TrialRun(subject, List.of(), Pair.DEADLINE.multipliedBy(10), () -> false, results::add,
+        new TrialRun(subject, Forked.classes(), Pair.DEADLINE.multipliedBy(10), () -> false, results::add,
                 hostOfOneThat(signal, subject)).run(List.of(COMPLETIONS));
 
         assertThat(results.getFirst().outcome()).as(results.getFirst().text()).isEqualTo(outcome);
@@ -224,7 +230,7 @@ class TrialRunTest {
                 .of(new InetSocketAddress(TestProviders.address(subject.provider()), NOBODYS_PORT));
         List<Result> results = new ArrayList<>();
 
-        new TrialRun(subject, List.of(), Pair.DEADLINE.multipliedBy(10), () -> false, results::add,
+        new TrialRun(subject, Forked.classes(), Pair.DEADLINE.multipliedBy(10), () -> false, results::add,
                 hostThatIsElsewhere(subject, there)).run(RuleTrials.PEERS, List.of(RuleTrials.REACHED));
 
         Result reached = result(results, RuleTrials.REACHED);
