@@ -20,6 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** {@code scripts/bench}: the public API beside C. */
 @Command(name = "bench", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
@@ -151,7 +152,10 @@ public final class Bench implements Callable<Integer> {
 
     private static void sentence(CommandLine command, Exception failure) {
         PrintWriter err = command.getErr();
-        err.println("bench: " + failure.getMessage());
+        err.println("bench: " + failure.getMessage()
+                + (failure instanceof UnmatchedArgumentException
+                        ? ". 'scripts/bench --help' lists what there is."
+                        : ""));
         if (!(failure instanceof BenchFailure || failure instanceof ParameterException
                 || failure instanceof FabricException || failure instanceof LibfabricNotFoundException)) {
             failure.printStackTrace(err); // this should not have happened

@@ -222,7 +222,7 @@ class BenchTest {
         Run.of("--seconds", "NaN").failed(2, "--seconds");
         Run.of("--seconds", "5", "--quick").failed(2, "--quick");
         Run.of("--forks", "0").failed(2, "--forks");
-        Run.of("--slowly").failed(2, "--slowly");
+        Run.of("--slowly").failed(2, "--slowly", "--help");
         Run.of("-w", "nap").failed(2, "'nap'", "write");
         Run.of("--json", folder.resolve("no/such/folder").toString()).failed(1, "no/such/folder");
     }
