@@ -353,9 +353,13 @@ public final class Connection {
         }
     }
 
-    /** Rejects a request that was not accepted, after the endpoint was closed. A second call does nothing. */
+    /**
+     * Rejects a request that was not accepted, and removes unread events, after the endpoint was closed: by its owner,
+     * or before that with its connection. A second call does nothing.
+     */
     void endpointClosed() {
         become(State.SHUT_DOWN);
+        queue.forget(endpoint);
         if (request != null) { request.release(true); }
     }
 }

@@ -410,8 +410,17 @@ public final class EventQueue implements Waitable, AutoCloseable {
         blocking.wake();
     }
 
-    /** Adds an event that the provider does not report. */
-    void buffer(Event event) { lock.locked(() -> add(event)); }
+    /** Adds an event that the provider does not report, unless a close of its endpoint has begun. */
+    void buffer(Event event) {
+        lock.locked(() -> {
+            if (!endpoint(event).isClosed()) { add(event); }
+        });
+    }
+
+    /** Removes the unread events of an endpoint that is closed: its owner may read no more. */
+    void forget(Endpoint endpoint) {
+        discard(event -> endpoint(event) == endpoint);
+    }
 
     /** Removes buffered events whose outcome the caller knows already. */
     void discard(Predicate<Event> which) {
@@ -439,7 +448,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             children.remove(endpoint);
             if (!retires) {
                 reader.remove(endpoint, object);
-                buffered.removeIf(event -> endpoint(event) == endpoint); // its owner may read no more
+                buffered.removeIf(event -> endpoint(event) == endpoint);
                 if (lifeCycle.isOpen()) { drainQuietly(); }
             }
             return status;

@@ -446,6 +446,18 @@ class ConnectionTest {
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void anEndpointThatIsShutDownAndClosedLeavesNoEvent(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.connect()[0];
+            client.connection().shutdown();
+            client.close();
+
+            assertThat(listener.farEvents.read()).isEmpty();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerThatGoesUnderTrafficLosesNoToken(String provider) {
         int large = 1 << 22;
         try (Listener listener = new Listener(provider);
