@@ -5,6 +5,7 @@ import io.ofi4j.job.internal.BellFolder;
 import io.ofi4j.job.internal.Deadline;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -70,7 +71,8 @@ public final class Doorbell implements AutoCloseable {
     /**
      * Opens a doorbell.
      *
-     * @throws RendezvousException if there is no folder for it, or the process may open no more files
+     * @throws RendezvousException if there is no folder for it, the process may open no more files, or the thread is
+     *         interrupted, which stays so
      */
     public static Doorbell open() { return open(LONGEST_SLEEP); }
 
@@ -84,6 +86,8 @@ public final class Doorbell implements AutoCloseable {
                 folder.close();
                 throw e;
             }
+        } catch (ClosedByInterruptException e) {
+            throw new RendezvousException("opening a doorbell was interrupted", e);
         } catch (IOException e) {
             throw new RendezvousException("no doorbell can be opened: " + e.getMessage()
                     + ". Is there room and a free descriptor, and may this user write to /dev/shm?", e);

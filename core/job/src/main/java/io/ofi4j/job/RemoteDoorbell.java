@@ -3,6 +3,7 @@ package io.ofi4j.job;
 import io.ofi4j.job.internal.BellFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 
 /**
@@ -25,7 +26,7 @@ public final class RemoteDoorbell implements AutoCloseable {
      * @param address what {@link Doorbell#address} has returned there
      * @throws IllegalArgumentException if that is no address of a doorbell
      * @throws RendezvousException if it is closed, its process has ended, or it is on another machine, in another
-     *         container or another user's
+     *         container or another user's; or the thread is interrupted, which stays so
      */
     public static RemoteDoorbell open(byte[] address) {
         try {
@@ -38,6 +39,8 @@ public final class RemoteDoorbell implements AutoCloseable {
                 folder.close();
                 throw e;
             }
+        } catch (ClosedByInterruptException e) {
+            throw new RendezvousException("opening the doorbell of a peer was interrupted", e);
         } catch (IOException e) {
             throw new RendezvousException("the doorbell of a peer cannot be reached: " + e.getMessage()
                     + ". Is its process running, on this machine, as this user, with the same /dev/shm?", e);

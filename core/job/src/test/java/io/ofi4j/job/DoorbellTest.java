@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
@@ -33,6 +34,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -241,6 +244,51 @@ class DoorbellTest {
             assertThat(left).doesNotExist();
             assertThat(next.address()).isNotEqualTo(living.address());
             RemoteDoorbell.open(living.address()).close(); // which is not taken for one that was left
+        }
+    }
+
+    /** Opens a doorbell, which removes what processes have left. */
+    static final class Neighbour {
+        private Neighbour() {}
+
+        public static void main(String[] arguments) {
+            Doorbell.open().close();
+            System.out.println("opened");
+        }
+    }
+
+    @Test
+    void aClockThatIsSetTakesNoProcessForAnother(@TempDir Path folder) throws Exception {
+        Path later = folder.resolve("stat");
+        Files.writeString(later, Files.readString(Path.of("/proc/stat")).replaceFirst("btime .*", "btime 1"));
+        String[] command = {"unshare", "-rm", "sh", "-c",
+                "mount --bind " + later + " /proc/stat && exec \"$0\" \"$@\""};
+        List<String> machine = List.of(command);
+        assumeThat(exit(machine, "true")).as("a user may have mounts of its own").isZero();
+        try (Doorbell bell = Doorbell.open()) {
+            Forked.Result result = Forked.startBehind(machine, Neighbour.class).await();
+
+            assertThat(result.output()).contains("opened");
+            RemoteDoorbell.open(bell.address()).close();
+        }
+    }
+
+    private static int exit(List<String> prefix, String command) throws Exception {
+        return new ProcessBuilder(Stream.concat(prefix.stream(), Stream.of(command)).toList()).inheritIO().start()
+                .waitFor();
+    }
+
+    @Test
+    void anInterruptThatEndsAnOpenIsSaid() {
+        try (Doorbell bell = Doorbell.open()) {
+            byte[] address = bell.address();
+            for (ThrowingCallable open : List.<ThrowingCallable>of(Doorbell::open,
+                    () -> RemoteDoorbell.open(address))) {
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(open).isInstanceOf(RendezvousException.class)
+                        .hasMessageEndingWith("was interrupted");
+                assertThat(Thread.interrupted()).isTrue();
+            }
         }
     }
 

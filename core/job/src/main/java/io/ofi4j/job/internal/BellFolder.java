@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
-import java.time.Instant;
 import java.util.regex.Pattern;
 
 /**
@@ -41,8 +40,11 @@ public final class BellFolder implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final VarHandle WORD = ValueLayout.JAVA_INT.varHandle();
     /** The file: the word, the number of the process, when it began, and in which namespace of numbers. */
-    private static final int PROCESS_AT = 8;
-    private static final int FILE_LENGTH = 32;
+    private static final int PROCESS_AT = 16;
+    private static final int FILE_LENGTH = 40;
+    private static final Path PROCESSES = Path.of("/proc");
+    /** The number of the start among the fields of proc(5) behind the name of the program. */
+    private static final int START_FIELD = 19;
     private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
     private static final int AWAKE = 0;
     private static final int ASLEEP = 1;
@@ -115,12 +117,18 @@ public final class BellFolder implements AutoCloseable {
     /** A process that has made a folder. */
     private record Maker(long process, long start, long namespace) {
         static Maker self() throws IOException {
-            ProcessHandle self = ProcessHandle.current();
-            return new Maker(self.pid(), start(self), namespaceOfThisProcess());
+            long self = ProcessHandle.current().pid();
+            return new Maker(self, start(self), namespaceOfThisProcess());
         }
 
-        private static long start(ProcessHandle process) {
-            return process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+        /**
+         * {@return when a process began, in ticks since the machine did} A time of day would be another for each
+         * process, once the clock was set.
+         */
+        private static long start(long process) throws IOException {
+            String all = Files.readString(PROCESSES.resolve(process + "/stat"), StandardCharsets.ISO_8859_1);
+            String afterName = all.substring(all.lastIndexOf(')') + 2); // the name may have spaces and parentheses
+            return Long.parseLong(afterName.split(" ")[START_FIELD]);
         }
 
         private static long namespaceOfThisProcess() throws IOException {
@@ -140,7 +148,7 @@ public final class BellFolder implements AutoCloseable {
         /** {@return whether it has ended, as far as this process can see: numbers of another namespace mean others} */
         boolean isGone() throws IOException {
             return namespace == namespaceOfThisProcess()
-                    && ProcessHandle.of(process).filter(running -> start(running) == start).isEmpty();
+                    && (Files.notExists(PROCESSES.resolve(Long.toString(process))) || start(process) != start);
         }
     }
 
