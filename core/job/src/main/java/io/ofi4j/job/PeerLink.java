@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -126,6 +127,11 @@ public final class PeerLink implements AutoCloseable {
             try {
                 return connect(reachable, secret, hello, end, onGone);
             } catch (IOException e) {
+                if (e instanceof ClosedByInterruptException) {
+                    throw failed(server,
+                            "the wait was interrupted" + (reason == null ? "" : ". Until then: " + sentence(reason)),
+                            e);
+                }
                 // a last attempt has no time, and says nothing of the server
                 if (reason == null || !(e instanceof SocketTimeoutException)) { reason = e; }
                 if (Thread.currentThread().isInterrupted()) {

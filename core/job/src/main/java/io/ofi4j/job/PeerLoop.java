@@ -59,9 +59,13 @@ final class PeerLoop {
     }
 
     private void run() {
-        while (hasSockets()) {
+        while (selector.isOpen()) {
             try {
-                selector.select(PeerLoop::handle);
+                if (hasSockets()) {
+                    selector.select(PeerLoop::handle);
+                } else {
+                    selector.close();
+                }
             } catch (IOException | RuntimeException | Error e) { // such as no memory: the sockets are still there
                 pause();
             }
@@ -72,14 +76,9 @@ final class PeerLoop {
         synchronized (PeerLoop.class) {
             // A selector that has been woken may still have keys of sockets that are closed.
             if (selector.keys().stream().anyMatch(SelectionKey::isValid)) { return true; }
-            running = null;
-        }
-        try {
-            selector.close();
-        } catch (IOException e) {
+            if (running == this) { running = null; }
             return false;
         }
-        return false;
     }
 
     private static void handle(SelectionKey key) {

@@ -402,6 +402,16 @@ class PeerServerTest {
         }
     }
 
+    @Test
+    void aThreadThatIsInterruptedConnectsToNobody() {
+        try (PeerServer server = PeerServer.listen(ANY_PORT, SECRET)) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> PeerLink.connect(server.address(), SECRET, hello(2), Pair.DEADLINE))
+                    .isInstanceOf(RendezvousException.class).hasMessageEndingWith("the wait was interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
     /** Greetings, halves of them, false lengths and other protocols. */
     @Test
     void strangersWhoSendAnythingDisturbNobody() throws Exception {
@@ -501,6 +511,48 @@ class PeerServerTest {
                         System.out.println(number == 1 ? "served" : "still served: " + link);
                     }
                     server.await(link -> {}, link -> {}, Pair.DEADLINE);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFullHeapEndsNoLink() throws Exception {
+        Forked.Result result = Forked.run(FillsHeap.class, "-Xmx48m");
+        assertThat(result.output()).contains("still watched");
+    }
+
+    static final class FillsHeap {
+        private static final Duration FULL = Duration.ofMillis(500);
+        private static Object full;
+
+        private FillsHeap() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (PeerServer server = PeerServer.listen(ANY_PORT, SECRET)) {
+                CompletableFuture<PeerLink> client = connecting(server, hello(2), () -> {});
+                server.await(link -> link.accept(hello(1)), link -> {}, Pair.DEADLINE);
+                PeerLink link = get(client);
+                long end = System.nanoTime() + FULL.toNanos();
+                fill();
+                while (System.nanoTime() < end) {
+                    PeerLoop.wake();
+                    Thread.yield();
+                }
+                full = null;
+                link.close();
+                server.await(one -> {}, one -> System.out.println("still watched: " + one), Pair.DEADLINE);
+            }
+        }
+
+        private static void fill() {
+            for (int bytes = 1 << 20; bytes > 0; bytes /= 2) {
+                try {
+                    while (true) {
+                        full = new Object[]{full, new byte[bytes]};
+                    }
+                } catch (OutOfMemoryError e) {
+                    continue; // with smaller ones
                 }
             }
         }
