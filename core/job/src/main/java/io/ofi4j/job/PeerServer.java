@@ -111,8 +111,8 @@ public final class PeerServer implements AutoCloseable {
                 throw e;
             }
         } catch (IOException | OutOfMemoryError e) {
-            throw new RendezvousException("no peer server can be opened at " + at + ": " + e.getMessage()
-                    + ". Choose another port, or an address of this machine.", e);
+            throw new RendezvousException("no peer server can be opened at " + at + ": " + e.getMessage() + ". "
+                    + Rendezvous.adviceOr("Choose another port, or an address of this machine."), e);
         }
     }
 

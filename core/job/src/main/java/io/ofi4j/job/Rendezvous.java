@@ -11,7 +11,9 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
@@ -57,6 +59,7 @@ public final class Rendezvous implements AutoCloseable {
     /** The largest number of places that can {@link #gather}: the server has a thread for each connection. */
     public static final int MAX_PLACES = 512;
 
+    private static final Path NOTHING = Path.of("/dev/null");
     private static final int MIN_SECRET_LENGTH = 16;
     private static final int SECRET_BYTES = 16;
     /** The longest wait of calls that are given no deadline. */
@@ -116,8 +119,8 @@ public final class Rendezvous implements AutoCloseable {
         try {
             server = new RendezvousServer(at, secret);
         } catch (IOException e) {
-            throw new RendezvousException("no rendezvous can be opened at " + at + ": " + e.getMessage()
-                    + ". Choose another port, or an address of this machine.", e);
+            throw new RendezvousException("no rendezvous can be opened at " + at + ": " + e.getMessage() + ". "
+                    + adviceOr("Choose another port, or an address of this machine."), e);
         }
         InetSocketAddress bound = server.address();
         try {
@@ -192,7 +195,7 @@ public final class Rendezvous implements AutoCloseable {
             case SealedChannel.ForgedException _ -> "the server has another secret. Use the same secret on both sides.";
             case EOFException _ -> "the server has closed the connection. Is its machine, or this one, overloaded?";
             case SocketTimeoutException _ -> "the server has not answered. Is it running, and does it listen there?";
-            default -> e.getMessage() + ". Is the server running, and does it listen there?";
+            default -> e.getMessage() + ". " + adviceOr("Is the server running, and does it listen there?");
         };
     }
 
@@ -209,6 +212,18 @@ public final class Rendezvous implements AutoCloseable {
         if (secret.length() < MIN_SECRET_LENGTH) {
             throw new IllegalArgumentException("a secret has at least " + MIN_SECRET_LENGTH + " characters, not "
                     + secret.length() + ": Rendezvous.newSecret() makes one");
+        }
+    }
+
+    /**
+     * {@return what to try after something could not be opened: what is passed, unless this process has no descriptor}
+     * It is no class of its own, which could not be loaded then.
+     */
+    static String adviceOr(String other) {
+        try (FileChannel _ = FileChannel.open(NOTHING)) {
+            return other;
+        } catch (IOException e) {
+            return "Close what this process has open, or raise its limit of descriptors (ulimit -n).";
         }
     }
 

@@ -24,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -512,6 +513,48 @@ class PeerServerTest {
                     }
                     server.await(link -> {}, link -> {}, Pair.DEADLINE);
                 }
+            }
+        }
+    }
+
+    @Test
+    void aProcessWithoutAFreeDescriptorIsToldSo() {
+        List<String> few = List.of("bash", "-c", "ulimit -n 200; exec \"$0\" \"$@\"");
+
+        Forked.Result result = Forked.startBehind(few, OpensEverything.class).await();
+
+        assertThat(result.output()).contains("no peer server: ", "no link: ", "no rendezvous: ", "not joined: ")
+                .doesNotContain("Choose another port", "Is the server running");
+    }
+
+    static final class OpensEverything {
+        private OpensEverything() {}
+
+        public static void main(String[] arguments) throws Exception {
+            List<FileChannel> files = new ArrayList<>();
+            try (PeerServer server = PeerServer.listen(ANY_PORT, SECRET)) {
+                CompletableFuture<PeerLink> client = connecting(server, hello(2), () -> {}); // loads the classes
+                server.await(link -> link.accept(hello(1)), link -> {}, Pair.DEADLINE);
+                get(client);
+                Rendezvous.serve(ANY_PORT, SECRET).close();
+                try {
+                    while (true) {
+                        files.add(FileChannel.open(Path.of("/dev/null")));
+                    }
+                } catch (IOException e) { // there is no descriptor left
+                    say("no peer server", () -> PeerServer.listen(ANY_PORT, SECRET));
+                    say("no rendezvous", () -> Rendezvous.serve(ANY_PORT, SECRET));
+                    say("no link", () -> PeerLink.connect(server.address(), SECRET, hello(2), Duration.ZERO));
+                    say("not joined", () -> Rendezvous.join(server.address(), SECRET, Duration.ZERO));
+                }
+            }
+        }
+
+        private static void say(String what, Runnable opens) {
+            try {
+                opens.run();
+            } catch (RendezvousException e) {
+                System.out.println(what + ": " + e.getMessage());
             }
         }
     }
