@@ -106,6 +106,23 @@ class AddressVectorTest {
         }
     }
 
+    /** Some providers take the length of all later addresses from the first one's family. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aLongAddressOfAnotherFamilySpoilsNoVector(String provider) {
+        try (Pair pair = new Pair(provider); AddressVector vector = pair.domain.openAddressVector()) {
+            if (!hasPorts(pair)) { return; }
+            EndpointAddress far = pair.farEndpoint.address();
+            byte[] foreign = Arrays.copyOf(far.toBytes(), 47);
+            foreign[0] = 77;
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> vector.insert(EndpointAddress.of(foreign, far.format())))
+                    .withMessageContaining("have the format");
+            assertThat(vector.address(vector.insert(far))).isEqualTo(far);
+        }
+    }
+
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressLongerThanTheFormatThatItSaysGoesToTheProviderAsItIs(String provider) {

@@ -58,8 +58,9 @@ public final class AddressFormats {
         }
         byte[] bytes = address.toBytes();
         int length = lengthOf(format, bytes);
-        if (bytes.length > length && address.format() == format) { return Optional.empty(); }
-        if (bytes.length != length) { return Optional.of(length + " bytes, not " + bytes.length); }
+        boolean isLonger = bytes.length > length && address.format() == format;
+        if (bytes.length != length && !isLonger) { return Optional.of(length + " bytes, not " + bytes.length); }
+        // Where a vector is empty, some providers take the length of all later addresses from this one's family.
         if (isInternet(format) && family(bytes) != (length == SOCKADDR_IN_LENGTH ? AF_INET : AF_INET6)) {
             return Optional.of("the format " + info.addressFormatName() + ", and " + address + " is not");
         }
