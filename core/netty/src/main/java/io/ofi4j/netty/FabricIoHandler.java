@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -33,14 +34,21 @@ import java.util.concurrent.locks.LockSupport;
  * fails, the registration does, with the exception that {@link io.ofi4j.Libfabric} throws. It takes 16 MiB when a long
  * buffer is allocated, up to 16 MiB where the program keeps what it has read, and up to 256 MiB where peers do not
  * receive what was sent to them. All but the memory for long buffers is a quarter of that over a provider that is a
- * layer, such as {@code tcp;ofi_rxm}. A loop polls for a while before it sleeps: for 20 microseconds, or as long as
+ * layer, such as {@code tcp;ofi_rxm}. A loop polls for a while before it sleeps: for 50 microseconds, or as long as
  * {@link #newFactory(FabricHints, Duration)} is told. Over providers without wait descriptors, such as shm,
  * peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}.
  */
 public final class FabricIoHandler implements IoHandler {
-    private static final Duration DEFAULT_SPIN = Duration.ofNanos(20_000);
+    private static final Duration DEFAULT_SPIN = Duration.ofNanos(50_000);
+    /** Shorter waits are the other side's at another core, and a yield would only make them longer. */
+    private static final long YIELD_NANOS = 1_000;
     /** How long channels that were closed may take to send their last bytes when the loop ends. */
     private static final Duration LINGER = Duration.ofSeconds(2);
+
+    /** What the loop's thread does; who wakes it sets the first. */
+    private static final int AWAKE = 0;
+    private static final int POLLING = 1;
+    private static final int ASLEEP = 2;
 
     /** What a channel is to this handler. */
     interface Handle extends IoHandle {
@@ -53,21 +61,21 @@ public final class FabricIoHandler implements IoHandler {
     }
 
     private final FabricHints hints;
-    private final Duration spin;
+    private final SpinPace pace;
     private final ThreadAwareExecutor executor;
     private final Set<Handle> handles = new HashSet<>();
     /** Null until a channel is registered. */
     private volatile FabricLoop loop;
     private volatile Thread thread;
-    private final AtomicBoolean isAsleep = new AtomicBoolean();
+    private final AtomicInteger state = new AtomicInteger(AWAKE);
 
     private FabricIoHandler(FabricHints hints, Duration spin, ThreadAwareExecutor executor) {
         this.hints = hints;
-        this.spin = spin;
+        this.pace = new SpinPace(spin);
         this.executor = executor;
     }
 
-    /** As {@link #newFactory(FabricHints, Duration)}, with 20 microseconds. */
+    /** As {@link #newFactory(FabricHints, Duration)}, with 50 microseconds. */
     public static IoHandlerFactory newFactory(FabricHints hints) {
         return newFactory(hints, DEFAULT_SPIN);
     }
@@ -77,10 +85,12 @@ public final class FabricIoHandler implements IoHandler {
      *
      * @param hints the provider, and the address of this machine that the endpoints shall have; messages in order are
      *        asked for in any case
-     * @param spin how long a loop without anything to do polls before it sleeps. What comes meanwhile does not have to
-     *        wake it, which takes tens of microseconds, and the time is taken from whatever else could run on that
-     *        core. With 0 it sleeps at once; with a very long one, such as {@code ChronoUnit.FOREVER.getDuration()},
-     *        never: give such loops a core each
+     * @param spin how long a loop without anything to do polls before it sleeps; after the first microsecond it lets
+     *        others run on its core between polls. What comes meanwhile does not have to wake it, which takes tens of
+     *        microseconds, and the time is taken from whatever else could run on that core. A loop that has polled in
+     *        vain eight times running sleeps at once for a while, of 256 times as long and a second at most. With 0 it
+     *        always sleeps at once; with a very long one, such as {@code ChronoUnit.FOREVER.getDuration()}, never: give
+     *        such loops a core each
      */
     public static IoHandlerFactory newFactory(FabricHints hints, Duration spin) {
         Objects.requireNonNull(hints, "hints");
@@ -98,17 +108,41 @@ public final class FabricIoHandler implements IoHandler {
         }
         int found = open.poll();
         if (found > 0 || !context.canBlock()) { return found; }
-        isAsleep.set(true);
+        state.set(POLLING);
         try {
             if (!context.canBlock()) { return 0; } // a task has come meanwhile, perhaps without a wake-up
             long nanos = Math.min(context.delayNanos(System.nanoTime()), open.longestWaitNanos());
-            return nanos <= 0 ? 0 : open.await(Duration.ofNanos(nanos), spin);
+            return nanos <= 0 ? 0 : await(open, nanos);
         } catch (FabricException | RendezvousException e) {
             if (!Thread.interrupted()) { throw e; } // a task may have interrupted its own thread
             return 0;
         } finally {
-            isAsleep.set(false);
+            state.set(AWAKE);
         }
+    }
+
+    /** Polls for a while, and then sleeps. */
+    private int await(FabricLoop open, long nanos) {
+        long start = System.nanoTime();
+        long spin = pace.spinNanos(start);
+        long elapsed = 0;
+        while (elapsed < Math.min(spin, nanos)) {
+            int found = open.poll();
+            if (found > 0 || state.get() != POLLING) {
+                pace.paid();
+                return found;
+            }
+            if (Thread.interrupted()) { return 0; } // as above
+            if (elapsed < YIELD_NANOS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield(); // whom this waits for may have no other core
+            }
+            elapsed = System.nanoTime() - start;
+        }
+        if (elapsed >= nanos || !state.compareAndSet(POLLING, ASLEEP)) { return 0; }
+        if (spin > 0) { pace.wasInVain(start + elapsed); }
+        return open.await(Duration.ofNanos(nanos - elapsed));
     }
 
     private void park(IoHandlerContext context) {
@@ -122,7 +156,7 @@ public final class FabricIoHandler implements IoHandler {
         FabricLoop open = loop;
         if (open == null) {
             LockSupport.unpark(thread);
-        } else if (isAsleep.compareAndSet(true, false)) { open.wake(); }
+        } else if (state.getAndSet(AWAKE) == ASLEEP) { open.wake(); } // one that polls sees its task
     }
 
     @Override

@@ -433,11 +433,11 @@ final class FabricLoop implements AutoCloseable {
     /** {@return how many completions there were} */
     int poll() { return afterPoll(queue.poll(completions, BATCH)); }
 
-    /** As {@link #poll}, but waits: first it polls for a while, then it sleeps. */
-    int await(Duration deadline, Duration spin) {
+    /** As {@link #poll}, but sleeps until there is something, or {@link #wake} is called, or the deadline has passed. */
+    int await(Duration deadline) {
         return doorbell == null
-                ? afterPoll(queue.await(completions, BATCH, deadline, spin))
-                : doorbell.await(poll, deadline, spin);
+                ? afterPoll(queue.await(completions, BATCH, deadline))
+                : doorbell.await(poll, deadline, Duration.ZERO);
     }
 
     private int afterPoll(int found) {

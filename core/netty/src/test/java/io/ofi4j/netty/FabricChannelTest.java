@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Channels of one process, whose loops are two sides of a fabric. */
 class FabricChannelTest extends FabricLoops {
     private static final int LONG = 5 << 20;
+    private static final int TASKS = 3_000;
 
     @ParameterizedTest
     @MethodSource("providers")
@@ -274,6 +275,26 @@ class FabricChannelTest extends FabricLoops {
         write(get(client(group(provider, spin), reader).connect(address)), 9, LONG);
 
         get(reader.done);
+    }
+
+    static Stream<Arguments> shortAndLongSpins() {
+        return providers().flatMap(
+                provider -> Stream.of(Duration.ZERO, Duration.ofNanos(50_000), ChronoUnit.FOREVER.getDuration())
+                        .map(spin -> Arguments.of(provider, spin)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("shortAndLongSpins")
+    void tasksOfOtherThreadsEndPollsAndSleeps(String provider, Duration spin) throws Exception {
+        InetSocketAddress address = serve(group(provider), Echo::new);
+        Channel channel = get(client(group(provider, spin), new Side()).connect(address));
+
+        for (int i = 0; i < TASKS; i++) {
+            for (int wait = 0; wait < i; wait++) {
+                Thread.onSpinWait(); // one after the other while it polls, begins to sleep, or sleeps
+            }
+            assertThat(channel.eventLoop().submit(() -> {}).await(Pair.DEADLINE.toMillis())).as("task " + i).isTrue();
+        }
     }
 
     @Test
