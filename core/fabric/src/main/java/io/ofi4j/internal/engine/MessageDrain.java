@@ -24,6 +24,12 @@ public final class MessageDrain {
     private static final long TIMEOUT_NANOS = 500_000_000;
     private static final int PENDING = -1;
 
+    /**
+     * Where the buffer of another drain was. An emulator of a processor may describe each page that was ever mapped:
+     * qemu-user of QEMU 7.2 needs 130 MB for a buffer at another address, and does not give them back.
+     */
+    private static volatile long lastBuffer;
+
     private final Handle endpoint;
     private final Arena memory = Arena.ofShared();
     private final long contexts = memory.allocate(MAX_RECEIVES * ContextSlab.CONTEXT_SIZE, ContextSlab.CONTEXT_SIZE)
@@ -58,11 +64,12 @@ public final class MessageDrain {
     }
 
     private void allocate() {
-        if (buffer == 0) { buffer = NativeMemory.reserve(length); }
+        if (buffer == 0) { buffer = NativeMemory.reserve(length, lastBuffer); }
         while (buffer == 0 && length > MIN_LENGTH) {
             length /= 2;
-            buffer = NativeMemory.reserve(length);
+            buffer = NativeMemory.reserve(length, lastBuffer);
         }
+        if (buffer != 0) { lastBuffer = buffer; }
     }
 
     private void free() {

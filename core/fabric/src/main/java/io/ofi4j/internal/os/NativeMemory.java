@@ -116,9 +116,13 @@ public final class NativeMemory {
         return true;
     }
 
-    /** Pages that take memory when they are written first, and not before; 0 if there is no room for so many. */
-    public static long reserve(long length) {
-        long address = mmap(0, length, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS | NOT_RESERVED);
+    /**
+     * Pages that take memory when they are written first, and not before; 0 if there is no room for so many.
+     *
+     * @param hint where they are if there is room, or 0
+     */
+    public static long reserve(long length, long hint) {
+        long address = mmap(hint, length, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS | NOT_RESERVED);
         return address == FAILED ? 0 : address;
     }
 
