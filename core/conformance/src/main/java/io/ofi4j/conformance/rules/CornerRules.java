@@ -24,8 +24,13 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.WaitObject;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -47,6 +52,7 @@ final class CornerRules {
     private static final long TAG = 0x77;
     private static final Duration SHORT = Duration.ofMillis(300);
     private static final long FLUSH = 1000;
+    private static final long FOUR_GIB = 4L << 30;
 
     private CornerRules() {}
 
@@ -65,8 +71,10 @@ final class CornerRules {
         all.put("an atomic operation with a wrong key stops no other", CornerRules::continueBehindWrongKey);
         all.put("a source that is told is right", CornerRules::tellSource);
         all.put("a counter of another provider ends its waits", CornerRules::waitBesides);
+        all.put("a write of 4 GiB is refused or completes", CornerRules::writeLong);
         all.put(HugePageRule.NAME, HugePageRule::run);
         all.put(EnvironmentRule.NAME, EnvironmentRule::run);
+        all.put(EndpointFileRule.NAME, EndpointFileRule::run);
         AddressCorners.addTo(all);
         CounterCorners.addTo(all);
         MessageCorners.addTo(all);
@@ -89,6 +97,29 @@ final class CornerRules {
                 MemoryRegion source = ends.domain.allocate(SIZE, Access.REMOTE_READ)) {
             ends.near.endpoint().rma().read(target.slice(0, 0), ends.peer, source.remote(), TOKEN);
             ends.awaitToken(TOKEN);
+        }
+    }
+
+    /** From a file without bytes to the same file. Others than ofi_rxd write longer ones on another page. */
+    private static void writeLong(Subject subject) throws IOException {
+        if (!subject.provider().endsWith(";ofi_rxd")) {
+            throw new UnsupportedOperationException("its operations are not cut into packets by ofi_rxd");
+        }
+        Path file = Files.createTempFile("ofi4j", ".verify");
+        try (Ends ends = new Ends(subject); RandomAccessFile holes = new RandomAccessFile(file.toFile(), "rw")) {
+            holes.setLength(FOUR_GIB);
+            Rma rma = ends.near.endpoint().rma();
+            if (Long.compareUnsigned(rma.maximumMessageSize(), FOUR_GIB) < 0) {
+                throw new UnsupportedOperationException(
+                        "an operation has at most " + rma.maximumMessageSize() + " bytes");
+            }
+            try (MemoryRegion region = ends.domain.map(holes.getChannel(), MapMode.READ_WRITE, 0, FOUR_GIB,
+                    Access.WRITE, Access.REMOTE_WRITE)) {
+                rma.write(region.slice(0, FOUR_GIB), ends.peer, region.remote(), TOKEN);
+                ends.awaitToken(TOKEN);
+            }
+        } finally {
+            Files.delete(file);
         }
     }
 

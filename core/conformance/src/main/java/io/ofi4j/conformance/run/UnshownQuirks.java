@@ -8,16 +8,14 @@ import java.util.Optional;
 final class UnshownQuirks {
     private static final String CONNECTED = "it concerns connected endpoints (-e MSG)";
 
-    private static final Map<String, String> REASONS = Map.ofEntries(
-            Map.entry("shm-room", "it needs a full /dev/shm, or a file that a killed process has left"),
-            Map.entry("shm-users", "it needs another user"), Map.entry("shm-device-copies", "it needs a GPU"),
+    private static final Map<String, String> REASONS = Map.ofEntries(Map.entry("shm-users", "it needs another user"),
+            Map.entry("shm-device-copies", "it needs a GPU"),
             Map.entry("shm-unopened-files", "it needs a process without descriptors, or a /dev/shm without files"),
             Map.entry("shm-long-messages", "it keeps a call that may never return from stopping other threads"),
             Map.entry("shm-closed-regions", "the provider reads what was freed, which mostly goes well"),
             Map.entry("tcp-passive-endpoints", CONNECTED), Map.entry("sockets-shutdown", CONNECTED),
             Map.entry("tcp-late-connections", "a peer has to connect at the moment of a close"),
-            Map.entry("rxm-half-received-writes", "a peer has to leave in the middle of a write"),
-            Map.entry("rxd-lengths", "it needs an operation of 4 GiB"));
+            Map.entry("rxm-half-received-writes", "a peer has to leave in the middle of a write"));
 
     private UnshownQuirks() {}
 

@@ -250,6 +250,29 @@ class TrialRunTest {
         assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.ENDED);
     }
 
+    @Test
+    void anEmptyFileOfAnEndpointsNameEndsTheProcessWithoutTheQuirks() {
+        String name = "an endpoint has the name of an empty file";
+
+        Result with = runOne(subject("shm"), List.of(), CORNERS, name);
+        Result without = runOne(subject("shm"), List.of(NO_QUIRKS), CORNERS, name);
+
+        assertThat(with.outcome()).as(with.text()).isEqualTo(Outcome.WORKS);
+        assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.ENDED);
+        assertThat(without.text()).contains("SIGBUS");
+    }
+
+    @Test
+    void aWriteOfFourGibibytesIsRefusedAndNeverCompletesWithoutTheQuirk() {
+        String name = "a write of 4 GiB is refused or completes";
+
+        Result with = runOne(subject("udp;ofi_rxd"), List.of(), CORNERS, name);
+        Result without = runOne(subject("udp;ofi_rxd").within(Patience.seconds(2)), List.of(NO_QUIRKS), CORNERS, name);
+
+        assertThat(with.outcome()).as(with.text()).isEqualTo(Outcome.NOT_OFFERED);
+        assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.HUNG);
+    }
+
     /** Another name would be refused. */
     @Test
     void whatNoTrialShowsAreQuirks() {
