@@ -89,8 +89,8 @@ public final class FabricIoHandler implements IoHandler {
      *        others run on its core between polls. What comes meanwhile does not have to wake it, which takes tens of
      *        microseconds, and the time is taken from whatever else could run on that core. A loop that has polled in
      *        vain eight times running sleeps at once for a while, of 256 times as long and a second at most. With 0 it
-     *        always sleeps at once; with a very long one, such as {@code ChronoUnit.FOREVER.getDuration()}, never: give
-     *        such loops a core each
+     *        always sleeps at once; with {@code ChronoUnit.FOREVER.getDuration()} it neither sleeps nor lets others
+     *        run: give such loops a core each
      */
     public static IoHandlerFactory newFactory(FabricHints hints, Duration spin) {
         Objects.requireNonNull(hints, "hints");
@@ -133,7 +133,7 @@ public final class FabricIoHandler implements IoHandler {
                 return found;
             }
             if (Thread.interrupted()) { return 0; } // as above
-            if (elapsed < YIELD_NANOS) {
+            if (elapsed < YIELD_NANOS || spin == Long.MAX_VALUE) { // who never sleeps has a core to itself
                 Thread.onSpinWait();
             } else {
                 Thread.yield(); // whom this waits for may have no other core
