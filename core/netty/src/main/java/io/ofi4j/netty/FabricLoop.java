@@ -433,7 +433,7 @@ final class FabricLoop implements AutoCloseable {
     /** {@return how many completions there were} */
     int poll() { return afterPoll(queue.poll(completions, BATCH)); }
 
-    /** As {@link #poll}, but sleeps until there is something, or {@link #wake} is called, or the deadline has passed. */
+    /** As {@link #poll}, but sleeps until there is something, {@link #wake} is called or the deadline has passed. */
     int await(Duration deadline) {
         return doorbell == null
                 ? afterPoll(queue.await(completions, BATCH, deadline))
