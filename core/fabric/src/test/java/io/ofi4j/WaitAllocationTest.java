@@ -27,10 +27,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("gate")
 @Timeout(600)
 class WaitAllocationTest {
+    /** The JDK makes code for a method handle at its 127th call, and allocates: which wait that is, is chance. */
+    private static final String AS_EVER = "-Djava.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD=-1";
+
     @ForEachProvider
     @MethodSource("io.ofi4j.WaitTest#providersAndWaitObjects")
     void waitsAllocateNothing(String provider, WaitObject object) {
-        Forked.Result result = Forked.run(Waits.class, "-Xint", provider, object.name());
+        Forked.Result result = Forked.run(Waits.class, "-Xint", AS_EVER, provider, object.name());
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output().lines()).contains("await of nothing: 0 bytes", "await of a message: 0 bytes",
@@ -49,7 +52,7 @@ class WaitAllocationTest {
     @ParameterizedTest
     @MethodSource("eventQueues")
     void waitsForEventsAllocateNothing(String provider, WaitObject object) {
-        Forked.Result result = Forked.run(EventWaits.class, "-Xint", provider, object.name());
+        Forked.Result result = Forked.run(EventWaits.class, "-Xint", AS_EVER, provider, object.name());
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output().lines()).contains("await: 0 bytes", "done");
@@ -79,8 +82,8 @@ class WaitAllocationTest {
 
     private static final class Waits {
         private static final int WAITS = 20;
-        /** Meanwhile classes are loaded, the JDK adapts method handles, and a queue makes places for operations. */
-        private static final int WAITS_BEFORE = 1000;
+        /** Meanwhile classes are loaded, and a queue makes places for operations. */
+        private static final int WAITS_BEFORE = 200;
         private static final int COUNTS_BEFORE = 200;
         private static final int LENGTH = 8;
         /** Long enough to come to the sleeps that follow the spins. */
