@@ -27,7 +27,10 @@ final class FarSession implements AutoCloseable {
     static final String CLOSE = "close";
     static final int LONGEST_LINE = 8000;
 
-    private static final long NAP_NANOS = 200_000;
+    private static final long MIN_NAP_NANOS = 200_000;
+    private static final long MAX_NAP_NANOS = 5_000_000;
+    /** A nap takes this part of the silence before it at most. */
+    private static final int PART = 16;
     private static final int LOOKS_BEFORE_NAP = 200;
     private static final Duration BEAT = Duration.ofSeconds(1);
     /** Clients say every second that they are there. */
@@ -62,7 +65,7 @@ final class FarSession implements AutoCloseable {
             } else if (now - heard > LONGEST_SILENCE.toNanos()) {
                 throw new ControlException(Reason.SILENT, "has said nothing for " + LONGEST_SILENCE.toSeconds() + " s");
             } else if (look > LOOKS_BEFORE_NAP) {
-                LockSupport.parkNanos(NAP_NANOS);
+                LockSupport.parkNanos(napNanos(now - heard));
             } else {
                 Thread.yield();
             }
@@ -72,6 +75,11 @@ final class FarSession implements AutoCloseable {
             }
         }
         return FindingKind.INTERRUPTED;
+    }
+
+    /** {@return how long to nap} Trials of this machine need its processors, and have much to do between two lines. */
+    static long napNanos(long silenceNanos) {
+        return Math.clamp(silenceNanos / PART, MIN_NAP_NANOS, MAX_NAP_NANOS);
     }
 
     private void take(Frame frame) throws ControlException {

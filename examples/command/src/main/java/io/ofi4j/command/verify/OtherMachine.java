@@ -23,7 +23,6 @@ import java.util.function.Consumer;
  * wrong with the connection ends the run; {@link #failure} says what it was.
  */
 final class OtherMachine implements FarHost, AutoCloseable {
-    private static final long NAP_NANOS = 200_000;
     private static final int LOOKS_BEFORE_NAP = 200;
     /** Servers say every second that they are there. */
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(15);
@@ -131,7 +130,7 @@ final class OtherMachine implements FarHost, AutoCloseable {
                     throw new ControlException(Reason.SILENT,
                             "has said nothing for " + LONGEST_SILENCE.toSeconds() + " s");
                 } else if (look > LOOKS_BEFORE_NAP) {
-                    LockSupport.parkNanos(NAP_NANOS);
+                    LockSupport.parkNanos(FarSession.napNanos(System.nanoTime() - heard));
                 } else {
                     Thread.yield();
                 }
