@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Waits allocate nothing, whether they block, sleep or find something at once, also where they are interpreted. */
 @Tag("gate")
+@Tag("once")
 @Timeout(600)
 class WaitAllocationTest {
     /** The JDK makes code for a method handle at its 127th call, and allocates: which wait that is, is chance. */

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Groups of ranks that are threads of this process. {@link JobTest} has processes. */
 @Tag("gate")
+@Tag("once")
 class JobGroupTest {
     private static final String SOCKETS = "sockets";
     private static final int COLUMNS = 3;
