@@ -176,7 +176,7 @@ class TrialRunTest {
         assertThat(results.getLast().outcome()).isEqualTo(inReceives ? Outcome.WORKS : Outcome.ENDED);
     }
 
-    /** The far half gets a signal when it has memory for the first trial. */
+    /** The far half gets a signal before it is asked for memory for the first trial. */
     private static FarHost hostOfOneThat(String signal, Subject subject) {
         boolean[] isDone = new boolean[1];
         return (properties, lines) -> {
@@ -184,11 +184,11 @@ class TrialRunTest {
             return new FarHost.Line() {
                 @Override
                 public void accept(String text) {
-                    line.accept(text);
                     if (!isDone[0] && text.startsWith("say ALLOCATE")) {
                         isDone[0] = true;
                         line.accept("signal " + signal);
                     }
+                    line.accept(text);
                 }
 
                 @Override
