@@ -3,6 +3,7 @@ package io.ofi4j.command.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.command.Forked;
+import io.ofi4j.command.Patience;
 import io.ofi4j.command.Run;
 import java.io.IOException;
 import org.junit.jupiter.api.Tag;
@@ -15,6 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StoppedServerTest {
     /** More of them in {@code scripts/test --long}: where the server is when it stops is chance. */
     private static final int CLIENTS = Integer.getInteger("ofi4j.test.rounds", 1);
+
+    /** Also the time within which the server answers, which takes longer on a busy machine. */
+    private static final String LIMIT = Long.toString(Patience.seconds(3).toSeconds());
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp", "tcp;ofi_rxm"})
@@ -33,7 +37,7 @@ class StoppedServerTest {
 
     private static void stopWhileAClientWrites(Forked server, String provider, int client) throws Exception {
         try (Forked writing = Forked.start("perf", "write", "-p", provider, "-e", typeOf(provider), "127.0.0.1", "-P",
-                server.port(), "-S", "8", "-w", "0", "-I", "1000000000", "--timeout", "3")) {
+                server.port(), "-S", "8", "-w", "0", "-I", "1000000000", "--timeout", LIMIT)) {
             writing.awaitOutput("ns/op");
             Thread.sleep(100 + 13L * client); // at another place of the server's loop each time
             signal(server, "STOP");
