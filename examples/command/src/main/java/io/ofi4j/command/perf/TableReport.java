@@ -19,6 +19,8 @@ final class TableReport implements Report {
     private static final double BUSY = 2;
     private static final int NEVER = 0;
     private static final String NONE = "-";
+    /** Microseconds; their column has nine places. */
+    private static final int MAX_WITH_THOUSANDTHS = 99_999;
 
     private final PrintWriter out;
     private final int columns;
@@ -85,7 +87,11 @@ final class TableReport implements Report {
 
     private static String number(String format, double value) { return String.format(Locale.ROOT, format, value); }
 
-    private static String micros(double nanos) { return number("%.3f", nanos / 1e3); }
+    /** Without the thousandths where there is no room for them. */
+    private static String micros(double nanos) {
+        double micros = nanos / 1e3;
+        return number(micros < MAX_WITH_THOUSANDTHS ? "%.3f" : "%.0f", micros);
+    }
 
     /** Nothing of fewer operations than one of which would be beyond it. */
     private static String percentile(Histogram latencies, double percent) {

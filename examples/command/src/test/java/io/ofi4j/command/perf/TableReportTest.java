@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the table says of a rate in two directions, each of which is to reach it, and of a narrow terminal. */
 @Tag("once")
@@ -36,13 +37,17 @@ class TableReportTest {
     }
 
     private static List<String> table(int columns, boolean verify, int operations) {
+        return table(columns, verify, operations, 1500);
+    }
+
+    private static List<String> table(int columns, boolean verify, int operations, long nanos) {
         Settings settings = new Reverse(List.of(8L), OptionalLong.of(100), OptionalLong.empty(), OptionalLong.empty(),
                 OptionalLong.empty(), 64, false, verify).settings(Operation.WRITE, TRAITS, Duration.ofSeconds(10));
         StringWriter text = new StringWriter();
         TableReport report = new TableReport(new PrintWriter(text), columns);
         report.header(new Header(settings, TRAITS, "127.0.0.1"));
         var latencies = Latencies.histogram();
-        latencies.recordValueWithCount(1500, operations);
+        latencies.recordValueWithCount(nanos, operations);
         report.row(new Row(8, operations, 1000, latencies, Optional.empty(),
                 verify ? OptionalLong.of(operations) : OptionalLong.empty(), 0));
         return text.toString().lines().toList();
@@ -64,6 +69,15 @@ class TableReportTest {
         assertThat(narrow.getLast().strip().split(" +")).containsExactly("8", "1000.0", "1.500", "1.500", "8.00",
                 "5000", "0");
         assertThat(table(Columns.UNLIMITED, true, 5000).getLast().strip().split(" +")).hasSize(14);
+    }
+
+    /** Of a machine that is busy, or an operation that waited for long. */
+    @ParameterizedTest
+    @ValueSource(longs = {99_998_999, 99_999_999, 100_000_000, 50_000_000_000L})
+    void longTimesStayInTheirColumns(long nanos) {
+        List<String> lines = table(Columns.UNLIMITED, true, 5000, nanos);
+
+        assertThat(lines.getLast()).hasSameSizeAs(lines.get(lines.size() - 2));
     }
 
     @Test
