@@ -22,6 +22,8 @@ import java.util.stream.Collectors;
 /** The command, or a program, in a process of its own, with stdout and stderr in files; every wait has a deadline. */
 public final class Forked implements AutoCloseable {
     private static final int DEADLINE_SECONDS = 120;
+    /** Of perf. */
+    private static final int USUAL_TIMEOUT_SECONDS = 10;
 
     /** Of processes that have modules, also where this one does not. */
     static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.bindings.verbs,"
@@ -86,6 +88,7 @@ public final class Forked implements AutoCloseable {
         public Forked server(String... arguments) {
             List<String> all = new ArrayList<>(Arrays.asList(arguments));
             all.addAll(List.of("--server", "-B", "0"));
+            if (all.contains("perf") && !all.contains("--timeout")) { all.addAll(patient()); }
             Forked server = start(all.toArray(String[]::new));
             server.awaitOutput("serving");
             return server;
@@ -154,6 +157,21 @@ public final class Forked implements AutoCloseable {
     public String port() {
         String line = read(out).lines().findFirst().orElseThrow();
         return line.replaceFirst("serving \\w+ at \\S+:(\\d+): .*", "$1");
+    }
+
+    /**
+     * {@return what came of a client of this server, which runs in this process} It waits longer for an answer on a
+     * busy machine.
+     */
+    public Run client(String... arguments) {
+        List<String> all = new ArrayList<>(Arrays.asList(arguments));
+        all.addAll(List.of("127.0.0.1", "-P", port()));
+        all.addAll(patient());
+        return Run.of(all.toArray(String[]::new));
+    }
+
+    private static List<String> patient() {
+        return List.of("--timeout", Long.toString(Patience.seconds(USUAL_TIMEOUT_SECONDS).toSeconds()));
     }
 
     /** {@return what stdout has so far} */

@@ -20,8 +20,8 @@ class BidirectionalTest {
             "shm,inject,rdm", "shm,writedata,rdm", "tcp;ofi_rxm,msg,rdm"})
     void bothDirectionsAreMeasuredAndVerified(String provider, String operation, String endpoint) {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", endpoint)) {
-            Run client = Run.of("perf", operation, "-p", provider, "-e", endpoint, "127.0.0.1", "-P", server.port(),
-                    "-v", "-S", "1,64", "-I", "200", "-w", "10", "-W", "4", "--bidirectional", "--json").succeeded();
+            Run client = server.client("perf", operation, "-p", provider, "-e", endpoint, "-v", "-S", "1,64", "-I",
+                    "200", "-w", "10", "-W", "4", "--bidirectional", "--json").succeeded();
 
             assertThat(client.lines()).hasSize(2).allSatisfy(line -> {
                 JsonObject row = EmbeddedTest.requireEveryField(line);
@@ -39,8 +39,8 @@ class BidirectionalTest {
     @CsvSource({"shm,atomic", "tcp;ofi_rxm,atomic"})
     void additionsGoBothWays(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
-            Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-I", "200",
-                    "-w", "10", "--bidirectional", "--threads", "2", "--json").succeeded();
+            Run client = server.client("perf", operation, "-p", provider, "-v", "-I", "200", "-w", "10",
+                    "--bidirectional", "--threads", "2", "--json").succeeded();
 
             assertThat(EmbeddedTest.requireEveryField(client.out()).get("operations").getAsLong()).isEqualTo(800);
             server.await().succeeded();

@@ -73,16 +73,16 @@ class DeviceMemoryPerfTest {
     @Test
     void aClientThatTakesNoMemoryOfDevicesIsRefusedByAServerThatDoes() throws Exception {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--device", "host")) {
-            Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10").failed(1,
-                    "shm with memory of devices", "--device to both or to none");
+            server.client("perf", "write", "-p", "shm", "-S", "8", "-I", "10").failed(1, "shm with memory of devices",
+                    "--device to both or to none");
         }
     }
 
     @Test
     void bothSidesSayWhoseMemoryTheyHave() throws Exception {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--device", "host")) {
-            Run.of("perf", "write", "-p", "shm", "--device", "host", "127.0.0.1", "-P", server.port(), "-S", "8", "-I",
-                    "10", "-w", "1", "-v").succeeded();
+            server.client("perf", "write", "-p", "shm", "--device", "host", "-S", "8", "-I", "10", "-w", "1", "-v")
+                    .succeeded();
         }
     }
 

@@ -64,8 +64,7 @@ class HostileBytesTest {
                 random.nextBytes(payload);
                 send(server, frame(1, random.nextInt(12), payload.length, payload));
             }
-            Run.of("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
-                    .succeeded();
+            server.client("perf", "write", "-p", provider, "-S", "8", "-I", "10", "-w", "1").succeeded();
             Run run = server.await();
             assertThat(run.exitCode()).as(run.err()).isZero();
             assertThat(run.err()).contains("It is ignored.").doesNotContain("\tat ");
@@ -98,8 +97,7 @@ class HostileBytesTest {
             Setup greedy = new Setup(Release.VERSION, libfabric, "write", provider, "8", Long.MAX_VALUE,
                     Optional.empty(), new byte[16], new byte[0]);
             assertThat(send(server, setupFrame(greedy))).contains("allows");
-            Run.of("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
-                    .succeeded();
+            server.client("perf", "write", "-p", provider, "-S", "8", "-I", "10", "-w", "1").succeeded();
             assertThat(server.process().isAlive()).isTrue();
         }
     }
@@ -136,8 +134,7 @@ class HostileBytesTest {
                     }
                 }
             }
-            Run.of("perf", operation, "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
-                    .succeeded();
+            server.client("perf", operation, "-p", "shm", "-S", "8", "-I", "10", "-w", "1").succeeded();
             assertThat(server.process().isAlive()).isTrue();
         }
     }
@@ -210,8 +207,7 @@ class HostileBytesTest {
                 }
             }).isInstanceOf(java.net.SocketException.class);
 
-            Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
-                    .succeeded();
+            server.client("perf", "write", "-p", "shm", "-S", "8", "-I", "10", "-w", "1").succeeded();
         }
     }
 

@@ -156,8 +156,7 @@ class KeptServerTest {
 
     private static void requireService(Forked server, String operation, String provider, String endpoint) {
         assertThat(server.process().isAlive()).isTrue();
-        Run.of("perf", operation, "-p", provider, "-e", endpoint, "127.0.0.1", "-P", server.port(), "-S", "8", "-I",
-                "10", "-w", "1").succeeded();
+        server.client("perf", operation, "-p", provider, "-e", endpoint, "-S", "8", "-I", "10", "-w", "1").succeeded();
         assertThat(server.process().isAlive()).isTrue();
     }
 

@@ -63,8 +63,8 @@ class LyingClientsTest {
                         if (random.nextBoolean()) { open.removeLast().close(); }
                     }
                     assertThat(server.process().isAlive()).as("with the seed %d", SEED).isTrue();
-                    Run.of("perf", operation, "-p", provider, "-e", endpoint, "127.0.0.1", "-P", server.port(), "-S",
-                            "8", "-I", "10", "-w", "1").succeeded();
+                    server.client("perf", operation, "-p", provider, "-e", endpoint, "-S", "8", "-I", "10", "-w", "1")
+                            .succeeded();
                     close(open);
                 }
             } finally {

@@ -46,8 +46,8 @@ class ThreadsTest {
     @CsvSource({"shm,write", "tcp;ofi_rxm,msg", "sockets,read"})
     void aServerEndsOnceAllThreadsOfItsClientAreServed(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
-            Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S", "8,4k",
-                    "-I", "200", "-w", "10", "--threads", "3", "--json").succeeded();
+            Run client = server.client("perf", operation, "-p", provider, "-v", "-S", "8,4k", "-I", "200", "-w", "10",
+                    "--threads", "3", "--json").succeeded();
 
             assertThat(client.lines()).hasSize(2).allSatisfy(line -> {
                 JsonObject row = EmbeddedTest.requireEveryField(line);
@@ -66,8 +66,7 @@ class ThreadsTest {
                 Forked lasting = Forked.start("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S",
                         "8", "-w", "0", "-I", "1000000000")) {
             lasting.awaitOutput("ns/op");
-            Run.of("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S", "8", "-w", "10", "-I",
-                    "200", "-v").succeeded();
+            server.client("perf", "write", "-p", provider, "-S", "8", "-w", "10", "-I", "200", "-v").succeeded();
 
             assertThat(lasting.process().isAlive()).isTrue();
         }

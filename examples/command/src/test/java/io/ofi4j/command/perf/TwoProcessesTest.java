@@ -37,7 +37,7 @@ class TwoProcessesTest {
             "udp;ofi_rxd,tagged"})
     void everythingArrives(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
-            Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S",
+            Run client = server.client("perf", operation, "-p", provider, "-v", "-S",
                     operation.equals("inject") ? "1,64" : "1,64,65537", "-I", "100", "-w", "10", "-W", "4", "--json")
                     .succeeded();
 
@@ -56,8 +56,9 @@ class TwoProcessesTest {
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
     void everyAdditionIsMadeOnce(String provider) {
         try (Forked server = Forked.server("perf", "atomic", "-p", provider)) {
-            Run client = Run.of("perf", "atomic", "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-I", "100",
-                    "-w", "10", "-W", "4", "--json").succeeded();
+            Run client = server
+                    .client("perf", "atomic", "-p", provider, "-v", "-I", "100", "-w", "10", "-W", "4", "--json")
+                    .succeeded();
 
             assertThat(EmbeddedTest.requireEveryField(client.out()).get("errors").getAsLong()).isZero();
             server.await().succeeded();
@@ -69,8 +70,8 @@ class TwoProcessesTest {
             "tcp;ofi_rxm,writedata,rdm", "tcp,writedata,msg"})
     void messagesAreAnswered(String provider, String operation, String endpoint) {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", endpoint)) {
-            Run client = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "127.0.0.1", "-P",
-                    server.port(), "-v", "-S", "8,4k", "-I", "50", "-w", "10", "--json").succeeded();
+            Run client = server.client("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "-v", "-S",
+                    "8,4k", "-I", "50", "-w", "10", "--json").succeeded();
 
             assertThat(client.lines()).hasSize(2).allSatisfy(line -> {
                 JsonObject row = EmbeddedTest.requireEveryField(line);
@@ -86,8 +87,8 @@ class TwoProcessesTest {
     void everythingArrivesOverAConnection(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", "msg", "--keep")) {
             for (int client = 0; client < 2; client++) {
-                Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "127.0.0.1", "-P", server.port(), "-v",
-                        "-S", "1,64", "-I", "100", "-w", "10", "-W", "4", "--json").succeeded();
+                Run run = server.client("perf", operation, "-p", provider, "-e", "msg", "-v", "-S", "1,64", "-I", "100",
+                        "-w", "10", "-W", "4", "--json").succeeded();
 
                 assertThat(run.lines()).hasSize(2).allSatisfy(line -> {
                     JsonObject row = EmbeddedTest.requireEveryField(line);
@@ -101,8 +102,7 @@ class TwoProcessesTest {
     @Test
     void theUsualProviderIsTheSameOnEveryLibfabricAndSaid() {
         try (Forked server = Forked.server("perf", "write")) {
-            Run client = Run.of("perf", "write", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
-                    .succeeded();
+            Run client = server.client("perf", "write", "-S", "8", "-I", "10", "-w", "1").succeeded();
 
             assertThat(client.lines().getFirst()).startsWith("write: provider tcp;ofi_rxm (the default), libfabric ");
             assertThat(server.await().succeeded().out()).contains(": provider tcp;ofi_rxm, ");
@@ -113,8 +113,8 @@ class TwoProcessesTest {
     @Tag("once")
     void bothDirectionsKeepARateEach() {
         try (Forked server = Forked.server("perf", "tagged", "-p", "shm")) {
-            Run client = Run.of("perf", "tagged", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-w", "10",
-                    "--rate", "1000", "-I", "100", "--threads", "2", "--bidirectional", "--json").succeeded();
+            Run client = server.client("perf", "tagged", "-p", "shm", "-S", "8", "-w", "10", "--rate", "1000", "-I",
+                    "100", "--threads", "2", "--bidirectional", "--json").succeeded();
 
             JsonObject row = JsonParser.parseString(client.out()).getAsJsonObject();
             assertThat(row.get("operations").getAsLong()).isEqualTo(2 * 2 * 100);
@@ -203,8 +203,7 @@ class TwoProcessesTest {
     void serverCanServeSeveral() {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep")) {
             for (int client = 0; client < 3; client++) {
-                Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
-                        .succeeded();
+                server.client("perf", "write", "-p", "shm", "-S", "8", "-I", "10", "-w", "1").succeeded();
             }
             assertThat(server.process().isAlive()).isTrue();
         }
