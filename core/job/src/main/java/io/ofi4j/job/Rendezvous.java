@@ -223,7 +223,7 @@ public final class Rendezvous implements AutoCloseable {
         try (FileChannel _ = FileChannel.open(NOTHING)) {
             return other;
         } catch (IOException e) {
-            return "Close what this process has open, or raise its limit of descriptors (ulimit -n).";
+            return "Close files of this process, or raise the limit of open files ('ulimit -n').";
         }
     }
 
