@@ -1,7 +1,5 @@
 package io.ofi4j;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -18,15 +16,14 @@ import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -42,8 +39,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DeviceMemoryTest {
     private static final int LENGTH = 100_000;
     private static final long SOMEWHERE = 0x7f00_0000_0000L;
-    private static final MethodHandle MPROTECT = LibC.handle("mprotect",
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final int NO_RIGHTS = 0;
 
     private static FabricHints hints(String provider) {
@@ -118,7 +113,7 @@ class DeviceMemoryTest {
     void memoryThatThisProcessCannotReadIsRefusedAsMemoryOfTheSystem() {
         long length = NativeMemory.wholePages(LENGTH);
         long address = NativeMemory.map(length);
-        assertThat(LibC.call(() -> (int) MPROTECT.invokeExact(address, length, NO_RIGHTS))).isZero();
+        assertThat(Downcalls.callForInt(LibC.function("mprotect"), address, length, NO_RIGHTS)).isZero();
         try (Pair pair = new Pair("shm")) {
             MemorySegment hidden = MemorySegment.ofAddress(address).reinterpret(LENGTH);
             assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.register(hidden, Access.WRITE))

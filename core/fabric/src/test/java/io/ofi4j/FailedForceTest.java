@@ -1,11 +1,9 @@
 package io.ofi4j;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.MemoryKind;
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.Machine;
 import io.ofi4j.support.Forked;
@@ -13,9 +11,7 @@ import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,20 +89,17 @@ class FailedForceTest {
         }
 
         private static void unmap(long page) {
-            MethodHandle munmap = LibC.handle("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-            require(LibC.call(() -> (int) munmap.invokeExact(page, Machine.PAGE)) == 0, "munmap");
+            require(Downcalls.callForInt(LibC.function("munmap"), page, Machine.PAGE) == 0, "munmap");
         }
 
         private static void mapAgain(long page, Path file) {
-            MethodHandle open = LibC.handle("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
-            MethodHandle mmap = LibC.handle("mmap",
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment name = arena.allocateFrom(file.toString());
-                int descriptor = (int) LibC.call(() -> (int) open.invokeExact(name, O_RDWR));
+                int descriptor = Downcalls.callForInt(LibC.function("open"), name, O_RDWR);
                 require(descriptor >= 0, "open");
-                require(LibC.call(() -> (long) mmap.invokeExact(page, Machine.PAGE, READ_AND_WRITE, SHARED_AND_FIXED,
-                        descriptor, 4 * Machine.PAGE)) == page, "mmap");
+                long address = Downcalls.callForLong(LibC.function("mmap"), page, Machine.PAGE, READ_AND_WRITE,
+                        SHARED_AND_FIXED, descriptor, 4 * Machine.PAGE);
+                require(address == page, "mmap");
             }
         }
 

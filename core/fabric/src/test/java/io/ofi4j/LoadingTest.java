@@ -106,12 +106,13 @@ class LoadingTest {
                 .doesNotContain("SONAME");
     }
 
-    /** A library that is known as libfabric, and has the two functions that loading asks for, and no other. */
+    /** A library that is known as libfabric, and has the functions that loading asks for, and no other. */
     private static Path libraryThatReports(Path file, int major, int minor) throws Exception {
         Path source = Files.writeString(file.resolveSibling("libfabric.c"), """
                 #include <stdint.h>
                 uint32_t fi_version(void) { return %s << 16 | %s; }
                 int fi_getinfo(void) { return -61; }
+                void fi_log(void) {}
                 """.formatted(major, minor));
         Process compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-Wl,-soname,libfabric.so.1", "-o",
                 file.toString(), source.toString()).inheritIO().start();

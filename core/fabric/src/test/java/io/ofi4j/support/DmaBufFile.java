@@ -1,16 +1,13 @@
 package io.ofi4j.support;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.LibC;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -18,20 +15,6 @@ import java.nio.file.Path;
 @SuppressWarnings("restricted")
 public final class DmaBufFile implements AutoCloseable {
     private static final Path DEVICE = Path.of("/dev/udmabuf");
-
-    private static final MethodHandle MEMFD_CREATE = LibC.handle("memfd_create",
-            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle FTRUNCATE = LibC.handle("ftruncate",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MMAP = LibC.handle("mmap",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MUNMAP = LibC.handle("munmap",
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle FCNTL = LibC.handle("fcntl",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle OPEN = LibC.handle("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle IOCTL = LibC.handle("ioctl",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS), Linker.Option.firstVariadicArg(2));
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
@@ -50,8 +33,8 @@ public final class DmaBufFile implements AutoCloseable {
 
     private DmaBufFile(int descriptor, long length) {
         this.descriptor = descriptor;
-        long address = LibC
-                .call(() -> (long) MMAP.invokeExact(0L, length, PROT_READ_WRITE, MAP_SHARED, descriptor, 0L));
+        long address = Downcalls.callForLong(LibC.function("mmap"), 0, length, PROT_READ_WRITE, MAP_SHARED, descriptor,
+                0);
         if (address == -1) { throw new AssertionError("mmap of descriptor " + descriptor + " failed"); }
         this.memory = MemorySegment.ofAddress(address).reinterpret(length);
     }
@@ -72,12 +55,11 @@ public final class DmaBufFile implements AutoCloseable {
         int device = -1;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocateFrom(DEVICE.toString());
-            device = (int) LibC.call(() -> (int) OPEN.invokeExact(name, O_RDWR));
+            device = Downcalls.callForInt(LibC.function("open"), name, O_RDWR);
             MemorySegment create = arena.allocate(CREATE_LENGTH, Long.BYTES);
             create.set(JAVA_INT, 0, file);
             create.set(JAVA_LONG, CREATE_LENGTH - Long.BYTES, length);
-            int opened = device;
-            int buffer = (int) LibC.call(() -> (int) IOCTL.invokeExact(opened, UDMABUF_CREATE, create));
+            int buffer = Downcalls.callForInt(LibC.function("ioctl"), device, UDMABUF_CREATE, create);
             if (buffer < 0) { throw new AssertionError(DEVICE + " made no DMA-buf"); }
             return new DmaBufFile(buffer, length);
         } finally {
@@ -89,9 +71,9 @@ public final class DmaBufFile implements AutoCloseable {
     private static int memfd(long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocateFrom("ofi4j");
-            int file = (int) LibC.call(() -> (int) MEMFD_CREATE.invokeExact(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-            long status = LibC.call(() -> (int) FTRUNCATE.invokeExact(file, length))
-                    | LibC.call(() -> (int) FCNTL.invokeExact(file, F_ADD_SEALS, F_SEAL_SHRINK));
+            int file = Downcalls.callForInt(LibC.function("memfd_create"), name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+            int status = Downcalls.callForInt(LibC.function("ftruncate"), file, length)
+                    | Downcalls.callForInt(LibC.function("fcntl"), file, F_ADD_SEALS, F_SEAL_SHRINK);
             if (file < 0 || status != 0) { throw new AssertionError("no file in memory"); }
             return file;
         }
@@ -109,7 +91,7 @@ public final class DmaBufFile implements AutoCloseable {
 
     @Override
     public void close() {
-        LibC.call(() -> (int) MUNMAP.invokeExact(memory.address(), memory.byteSize()));
+        Downcalls.callForInt(LibC.function("munmap"), memory.address(), memory.byteSize());
         if (isOpen) { closeDescriptor(); }
     }
 }

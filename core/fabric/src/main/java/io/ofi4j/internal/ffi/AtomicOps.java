@@ -1,9 +1,10 @@
 package io.ofi4j.internal.ffi;
 
-import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.os.Downcalls.call;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fi_ops_atomic;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -66,7 +67,7 @@ public final class AtomicOps {
         if (function == null || !FabricCalls.isDatatype(datatype)) { return 0; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_LONG);
-            int status = fi_ops_atomic.writevalid.invoke(function, handle.pointer(), datatype, operation, count);
+            int status = Downcalls.callForInt(function, handle.pointer(), datatype, operation, count);
             return status == 0 ? count.get(JAVA_LONG, 0) : 0;
         }
     }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_ops_av;
@@ -45,20 +46,20 @@ public final class AvOps {
             for (int i = 0; i < addresses.size(); i++) {
                 MemorySegment.copy(addresses.get(i), 0, names, JAVA_BYTE, i * each, (int) each);
             }
-            return fi_ops_av.insert.invoke(fi_av_insert.of(vector), vector.pointer(), names, addresses.size(), out,
-                    flags, errors);
+            return Downcalls.callForInt(fi_av_insert.of(vector), vector.pointer(), names, addresses.size(), out, flags,
+                    errors);
         });
     }
 
     /** May ask a name server. */
     public static Inserted fi_av_insertsvc(Handle vector, String node, String service) {
-        return insert(1, (arena, out, flags, errors) -> fi_ops_av.insertsvc.invoke(fi_av_insertsvc.of(vector),
+        return insert(1, (arena, out, flags, errors) -> Downcalls.callForInt(fi_av_insertsvc.of(vector),
                 vector.pointer(), arena.allocateFrom(node), arena.allocateFrom(service), out, flags, errors));
     }
 
     public static Inserted fi_av_insertsym(Handle vector, String node, int nodes, String service, int services) {
         return insert(nodes * services,
-                (arena, out, flags, errors) -> fi_ops_av.insertsym.invoke(fi_av_insertsym.of(vector), vector.pointer(),
+                (arena, out, flags, errors) -> Downcalls.callForInt(fi_av_insertsym.of(vector), vector.pointer(),
                         arena.allocateFrom(node), nodes, arena.allocateFrom(service), services, out, flags, errors));
     }
 
@@ -85,7 +86,7 @@ public final class AvOps {
 
     public static int fi_av_remove(Handle vector, long address) {
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_av.remove.invoke(fi_av_remove.of(vector), vector.pointer(),
+            return Downcalls.callForInt(fi_av_remove.of(vector), vector.pointer(),
                     arena.allocateFrom(JAVA_LONG, address), 1, 0);
         }
     }
@@ -93,9 +94,7 @@ public final class AvOps {
     /** The status; -FI_ENOSYS where the provider lacks the function. */
     public static int fi_av_set_user_id(Handle vector, long address, long id) {
         MemorySegment function = fi_av_set_user_id.find(vector);
-        return function == null
-                ? -Errno.ENOSYS
-                : fi_ops_av.set_user_id.invoke(function, vector.pointer(), address, id, 0);
+        return function == null ? -Errno.ENOSYS : Downcalls.callForInt(function, vector.pointer(), address, id, 0);
     }
 
     /** The status, and the address if it is 0. */
@@ -119,7 +118,7 @@ public final class AvOps {
     }
 
     private static int lookup(Handle vector, long address, MemorySegment name, MemorySegment length) {
-        return fi_ops_av.lookup.invoke(fi_av_lookup.of(vector), vector.pointer(), address, name, length);
+        return Downcalls.callForInt(fi_av_lookup.of(vector), vector.pointer(), address, name, length);
     }
 
     public static String fi_av_straddr(Handle vector, byte[] address) {
@@ -138,6 +137,6 @@ public final class AvOps {
     }
 
     private static void straddr(Handle vector, MemorySegment name, MemorySegment text, MemorySegment length) {
-        fi_ops_av.straddr.invoke(fi_av_straddr.of(vector), vector.pointer(), name, text, length);
+        Downcalls.callForInt(fi_av_straddr.of(vector), vector.pointer(), name, text, length);
     }
 }

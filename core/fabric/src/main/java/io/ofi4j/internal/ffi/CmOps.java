@@ -4,6 +4,7 @@ import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fi_ops_cm;
 import io.ofi4j.internal.os.Errno;
 import java.lang.foreign.Arena;
@@ -26,7 +27,7 @@ public final class CmOps {
     /** The address must have the endpoint's format. */
     public static int fi_setname(Handle endpoint, byte[] address) {
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.setname.invoke(fi_setname.of(endpoint), endpoint.pointer(), name(arena, address),
+            return Downcalls.callForInt(fi_setname.of(endpoint), endpoint.pointer(), name(arena, address),
                     address.length);
         }
     }
@@ -37,13 +38,12 @@ public final class CmOps {
     private static Name name(Handle endpoint, MemorySegment function) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment length = arena.allocate(JAVA_LONG);
-            int status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), arena.allocate(ROOM, Long.BYTES),
-                    length);
+            int status = Downcalls.callForInt(function, endpoint.pointer(), arena.allocate(ROOM, Long.BYTES), length);
             long size = length.get(JAVA_LONG, 0);
             long room = status == -Errno.ETOOSMALL && size > 0 && size <= MAX_ROOM ? size : ROOM;
             MemorySegment name = arena.allocate(Math.max(ROOM, room), Long.BYTES);
             length.set(JAVA_LONG, 0, room);
-            status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), name, length);
+            status = Downcalls.callForInt(function, endpoint.pointer(), name, length);
             if (status != 0) { return new Name(status, null); }
             return new Name(0, name.asSlice(0, Math.min(room, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE));
         }
@@ -51,37 +51,37 @@ public final class CmOps {
 
     public static int fi_connect(Handle endpoint, byte[] address, byte[] data) {
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.connect.invoke(fi_connect.of(endpoint), endpoint.pointer(), name(arena, address),
+            return Downcalls.callForInt(fi_connect.of(endpoint), endpoint.pointer(), name(arena, address),
                     data(arena, data), data.length);
         }
     }
 
     public static int fi_listen(Handle passiveEndpoint) {
-        return fi_ops_cm.listen.invoke(fi_listen.of(passiveEndpoint), passiveEndpoint.pointer());
+        return Downcalls.callForInt(fi_listen.of(passiveEndpoint), passiveEndpoint.pointer());
     }
 
     public static int fi_accept(Handle endpoint, byte[] data) {
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.accept.invoke(fi_accept.of(endpoint), endpoint.pointer(), data(arena, data), data.length);
+            return Downcalls.callForInt(fi_accept.of(endpoint), endpoint.pointer(), data(arena, data), data.length);
         }
     }
 
     /** Consumes the request, the handle of its info. */
     public static int fi_reject(Handle passiveEndpoint, long request, byte[] data) {
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.reject.invoke(fi_reject.of(passiveEndpoint), passiveEndpoint.pointer(),
+            return Downcalls.callForInt(fi_reject.of(passiveEndpoint), passiveEndpoint.pointer(),
                     MemorySegment.ofAddress(request), data(arena, data), data.length);
         }
     }
 
     /** Joins a multicast group. Its event has this context, which need not be an address. */
     public static OpenResult fi_join(Handle endpoint, byte[] group, long context) {
-        return OpenResult.of(endpoint.provider(), (arena, out) -> fi_ops_cm.join.invoke(fi_join.of(endpoint),
+        return OpenResult.of(endpoint.provider(), (arena, out) -> Downcalls.callForInt(fi_join.of(endpoint),
                 endpoint.pointer(), name(arena, group), 0, out, MemorySegment.ofAddress(context)));
     }
 
     public static int fi_shutdown(Handle endpoint) {
-        return fi_ops_cm.shutdown.invoke(fi_shutdown.of(endpoint), endpoint.pointer(), 0);
+        return Downcalls.callForInt(fi_shutdown.of(endpoint), endpoint.pointer(), 0);
     }
 
     /** The address in zeroed memory: some providers read it as text. */

@@ -2,6 +2,7 @@ package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fi_ops_cntr;
 import java.lang.foreign.MemorySegment;
 
@@ -36,7 +37,7 @@ public final class CntrOps {
     public int fi_cntr_seterr(long value) { return change(fi_cntr_seterr, value); }
 
     private int change(InlineFunction function, long value) {
-        return fi_ops_cntr.set.invoke(function.of(counter), counter.pointer(), value); // the four are of one type
+        return (int) Downcalls.call(false, function.of(counter), address, value);
     }
 
     /** 0, or an error negated; one provider returns it positive. */

@@ -1,17 +1,14 @@
 package io.ofi4j.internal.ffi;
 
-import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.os.Downcalls.call;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_set_attr;
 import io.ofi4j.bindings.fi_collective_addr;
 import io.ofi4j.bindings.fi_collective_attr;
-import io.ofi4j.bindings.fi_ops_av;
-import io.ofi4j.bindings.fi_ops_av_set;
-import io.ofi4j.bindings.fi_ops_cm;
-import io.ofi4j.bindings.fi_ops_domain;
 import io.ofi4j.bindings.fid_mc;
 import io.ofi4j.internal.os.Errno;
 import java.lang.foreign.Arena;
@@ -74,7 +71,7 @@ public final class CollectiveOps {
             MemorySegment attributes = OwnedStruct.allocate(arena, fi_collective_attr.layout());
             fi_collective_attr.op(attributes, operation);
             fi_collective_attr.datatype(attributes, datatype);
-            int status = fi_ops_domain.query_collective.invoke(function, domain.pointer(), kind, attributes, 0);
+            int status = Downcalls.callForInt(function, domain.pointer(), kind, attributes, 0);
             return status == 0 ? fi_collective_attr.max_members(attributes) : 0;
         }
     }
@@ -90,12 +87,12 @@ public final class CollectiveOps {
             fi_av_set_attr.start_addr(attributes, 1);
             fi_av_set_attr.end_addr(attributes, 0);
             fi_av_set_attr.stride(attributes, 1);
-            return fi_ops_av.av_set.invoke(fi_av_set.of(vector), vector.pointer(), attributes, out, MemorySegment.NULL);
+            return Downcalls.callForInt(fi_av_set.of(vector), vector.pointer(), attributes, out, MemorySegment.NULL);
         });
     }
 
     public static int fi_av_set_insert(Handle set, long address) {
-        return fi_ops_av_set.insert.invoke(fi_av_set_insert.unchecked(set), set.pointer(), address);
+        return Downcalls.callForInt(fi_av_set_insert.unchecked(set), set.pointer(), address);
     }
 
     /** Passes the address of the set itself. Without it, some versions use a default set that they have not created. */
@@ -103,12 +100,12 @@ public final class CollectiveOps {
         MemorySegment addressOfSet = fi_av_set_addr.unchecked(set);
         return OpenResult.of(endpoint.provider(), (arena, out) -> {
             MemorySegment found = arena.allocate(JAVA_LONG);
-            int status = fi_ops_av_set.addr.invoke(addressOfSet, set.pointer(), found);
+            int status = Downcalls.callForInt(addressOfSet, set.pointer(), found);
             if (status != 0) { return status < 0 ? status : -Errno.EIO; }
             MemorySegment address = OwnedStruct.allocate(arena, fi_collective_addr.layout());
             fi_collective_addr.set(address, set.pointer());
             fi_collective_addr.coll_addr(address, found.get(JAVA_LONG, 0));
-            return fi_ops_cm.join.invoke(fi_join_collective.of(endpoint), endpoint.pointer(), address,
+            return Downcalls.callForInt(fi_join_collective.of(endpoint), endpoint.pointer(), address,
                     fabric_h.FI_COLLECTIVE(), out, MemorySegment.NULL);
         });
     }

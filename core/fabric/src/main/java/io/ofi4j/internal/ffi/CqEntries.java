@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_msg_entry;

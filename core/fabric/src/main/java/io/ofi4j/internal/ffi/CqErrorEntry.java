@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeWords;

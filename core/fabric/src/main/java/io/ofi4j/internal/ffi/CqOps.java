@@ -2,6 +2,7 @@ package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fi_cq_data_entry;
 import java.lang.foreign.Arena;

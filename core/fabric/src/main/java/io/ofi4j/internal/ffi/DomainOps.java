@@ -2,6 +2,7 @@ package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_atomic_attr;
@@ -28,8 +29,7 @@ public final class DomainOps {
                 fi_cq_attr.flags(attributes, fabric_h.FI_AFFINITY());
                 fi_cq_attr.signaling_vector(attributes, signalingVector);
             }
-            return fi_ops_domain.cq_open.invoke(fi_cq_open.of(domain), domain.pointer(), attributes, out,
-                    MemorySegment.NULL);
+            return Downcalls.callForInt(fi_cq_open.of(domain), domain.pointer(), attributes, out, MemorySegment.NULL);
         });
     }
 
@@ -58,7 +58,7 @@ public final class DomainOps {
             fi_av_attr.name(attributes, wanted.name == null ? MemorySegment.NULL : arena.allocateFrom(wanted.name));
             fi_av_attr.flags(attributes,
                     (wanted.readOnly ? FabricConstants.FI_READ : 0) | (wanted.symmetric ? fabric_h.FI_SYMMETRIC() : 0));
-            int status = fi_ops_domain.av_open.invoke(fi_av_open.of(domain), domain.pointer(), attributes, out,
+            int status = Downcalls.callForInt(fi_av_open.of(domain), domain.pointer(), attributes, out,
                     MemorySegment.NULL);
             type[0] = fi_av_attr.type(attributes);
             return status;
@@ -77,8 +77,7 @@ public final class DomainOps {
             MemorySegment attributes = OwnedStruct.allocate(arena, fi_cntr_attr.layout());
             fi_cntr_attr.events(attributes, bytes ? fabric_h.FI_CNTR_EVENTS_BYTES() : fabric_h.FI_CNTR_EVENTS_COMP());
             fi_cntr_attr.wait_obj(attributes, waitObject);
-            return fi_ops_domain.cntr_open.invoke(fi_cntr_open.of(domain), domain.pointer(), attributes, out,
-                    MemorySegment.NULL);
+            return Downcalls.callForInt(fi_cntr_open.of(domain), domain.pointer(), attributes, out, MemorySegment.NULL);
         });
     }
 
@@ -91,8 +90,7 @@ public final class DomainOps {
         if (function == null || !FabricCalls.isDatatype(datatype)) { return 0; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = OwnedStruct.allocate(arena, fi_atomic_attr.layout());
-            int status = fi_ops_domain.query_atomic.invoke(function, domain.pointer(), datatype, operation, attributes,
-                    flags);
+            int status = Downcalls.callForInt(function, domain.pointer(), datatype, operation, attributes, flags);
             return status == 0 ? fi_atomic_attr.count(attributes) : 0;
         }
     }
@@ -103,25 +101,25 @@ public final class DomainOps {
 
     /** A context that receives for several endpoints. */
     public static OpenResult fi_srx_context(Handle domain, InfoHandle info) {
-        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_domain.srx_ctx.invoke(fi_srx_context.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> Downcalls.callForInt(fi_srx_context.of(domain),
                 domain.pointer(), info.receive(), out, MemorySegment.NULL));
     }
 
     /** A context that transmits for several endpoints. */
     public static OpenResult fi_stx_context(Handle domain, InfoHandle info) {
-        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_domain.stx_ctx.invoke(fi_stx_context.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> Downcalls.callForInt(fi_stx_context.of(domain),
                 domain.pointer(), info.transmit(), out, MemorySegment.NULL));
     }
 
     /** An endpoint of several contexts. */
     public static OpenResult fi_scalable_ep(Handle domain, InfoHandle info) {
-        return OpenResult.of(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.scalable_ep
-                .invoke(fi_scalable_ep.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
+        return OpenResult.of(domain.provider(), (arena, out) -> SignalGuard.call(() -> Downcalls
+                .callForInt(fi_scalable_ep.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
     public static OpenResult fi_endpoint(Handle domain, InfoHandle info) {
         // Some providers' first endpoint installs signal handlers.
-        return OpenResult.of(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.endpoint
-                .invoke(fi_endpoint.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
+        return OpenResult.of(domain.provider(), (arena, out) -> SignalGuard.call(() -> Downcalls
+                .callForInt(fi_endpoint.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_alias;
@@ -24,13 +25,13 @@ public final class EndpointOps {
 
     /** A transmit context of a scalable endpoint. */
     public static OpenResult fi_tx_context(Handle scalable, int index, InfoHandle info) {
-        return OpenResult.of(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(fi_tx_context.of(scalable),
+        return OpenResult.of(scalable.provider(), (arena, out) -> Downcalls.callForInt(fi_tx_context.of(scalable),
                 scalable.pointer(), index, info.transmit(), out, MemorySegment.NULL));
     }
 
     /** A receive context of a scalable endpoint. */
     public static OpenResult fi_rx_context(Handle scalable, int index, InfoHandle info) {
-        return OpenResult.of(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(fi_rx_context.of(scalable),
+        return OpenResult.of(scalable.provider(), (arena, out) -> Downcalls.callForInt(fi_rx_context.of(scalable),
                 scalable.pointer(), index, info.receive(), out, MemorySegment.NULL));
     }
 
@@ -42,7 +43,7 @@ public final class EndpointOps {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(ROOM, Long.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, size);
-            int status = fi_ops_ep.getopt.invoke(fi_getopt.of(endpoint), endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(),
+            int status = Downcalls.callForInt(fi_getopt.of(endpoint), endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(),
                     option, value, length);
             return new Number(status, switch (size) {
                 case Byte.BYTES -> value.get(JAVA_BYTE, 0);
@@ -64,19 +65,19 @@ public final class EndpointOps {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(ROOM, Long.BYTES);
             value.set(JAVA_LONG, 0, number); // little-endian: its first bytes are the shorter number
-            return fi_ops_ep.setopt.invoke(fi_setopt.of(endpoint), endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(),
-                    option, value, size);
+            return Downcalls.callForInt(fi_setopt.of(endpoint), endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(), option,
+                    value, size);
         }
     }
 
     /** The number of operations, or an error negated. */
     public static long fi_tx_size_left(Handle endpoint) {
-        return fi_ops_ep.tx_size_left.invoke(fi_tx_size_left.of(endpoint), endpoint.pointer());
+        return Downcalls.callForLong(fi_tx_size_left.of(endpoint), endpoint.pointer());
     }
 
     /** The number of receives, or an error negated. */
     public static long fi_rx_size_left(Handle endpoint) {
-        return fi_ops_ep.rx_size_left.invoke(fi_rx_size_left.of(endpoint), endpoint.pointer());
+        return Downcalls.callForLong(fi_rx_size_left.of(endpoint), endpoint.pointer());
     }
 
     /** FI_GETOPSFLAG; the direction is FI_TRANSMIT or FI_RECV. */
@@ -110,6 +111,6 @@ public final class EndpointOps {
 
     /** Asks for the cancellation of an operation; providers answer 0 also where there is nothing to cancel. */
     public static long fi_cancel(Handle endpoint, long context) {
-        return fi_ops_ep.cancel.invoke(fi_cancel.of(endpoint), endpoint.pointer(), MemorySegment.ofAddress(context));
+        return Downcalls.callForLong(fi_cancel.of(endpoint), endpoint.pointer(), MemorySegment.ofAddress(context));
     }
 }

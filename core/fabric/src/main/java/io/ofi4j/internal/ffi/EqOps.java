@@ -4,6 +4,7 @@ import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.bindings.fi_eq_cm_entry;
 import io.ofi4j.bindings.fi_eq_entry;
 import io.ofi4j.bindings.fi_eq_err_entry;
@@ -82,7 +83,7 @@ public final class EqOps {
             fi_eq_entry.fid(event, queue.pointer());
             fi_eq_entry.context(event, MemorySegment.ofAddress(context));
             fi_eq_entry.data(event, data);
-            return fi_ops_eq.write.invoke(fi_eq_write.of(queue), queue.pointer(), FabricConstants.FI_NOTIFY, event,
+            return Downcalls.callForLong(fi_eq_write.of(queue), queue.pointer(), FabricConstants.FI_NOTIFY, event,
                     fi_eq_entry.sizeof(), 0);
         }
     }
@@ -97,7 +98,7 @@ public final class EqOps {
             MemorySegment error = OwnedStruct.allocate(arena, fi_eq_err_entry.layout());
             fi_eq_err_entry.err_data(error, arena.allocate(ERROR_DATA_ROOM));
             fi_eq_err_entry.err_data_size(error, ERROR_DATA_ROOM);
-            long count = fi_ops_eq.readerr.invoke(fi_eq_readerr.of(queue), queue.pointer(), error, 0);
+            long count = Downcalls.callForLong(fi_eq_readerr.of(queue), queue.pointer(), error, 0);
             if (count <= 0) { return null; }
             int providerErrno = fi_eq_err_entry.prov_errno(error);
             MemorySegment data = fi_eq_err_entry.err_data(error);

@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fi_eq_attr;
 import io.ofi4j.bindings.fi_ops_fabric;
@@ -12,14 +13,14 @@ import java.lang.foreign.MemorySegment;
 /** {@code struct fi_ops_fabric}: opens the objects of a fabric. */
 public final class FabricOps {
     public static OpenResult fi_domain(Handle fabric, InfoHandle info) {
-        return OpenResult.of(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain
-                .invoke(fi_domain.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL)));
+        return OpenResult.of(fabric.provider(), (arena, out) -> SignalGuard.call(() -> Downcalls
+                .callForInt(fi_domain.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
     /** 0 if a thread may block on the wait descriptor of the object. */
     public static int fi_trywait(Handle fabric, Handle object) {
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_fabric.trywait.invoke(fi_trywait.of(fabric), fabric.pointer(),
+            return Downcalls.callForInt(fi_trywait.of(fabric), fabric.pointer(),
                     arena.allocateFrom(ADDRESS, object.pointer()), 1);
         }
     }
@@ -34,13 +35,12 @@ public final class FabricOps {
             fi_eq_attr.size(attributes, size);
             fi_eq_attr.flags(attributes, flags);
             fi_eq_attr.wait_obj(attributes, waitObject);
-            return fi_ops_fabric.eq_open.invoke(fi_eq_open.of(fabric), fabric.pointer(), attributes, out,
-                    MemorySegment.NULL);
+            return Downcalls.callForInt(fi_eq_open.of(fabric), fabric.pointer(), attributes, out, MemorySegment.NULL);
         });
     }
 
     public static OpenResult fi_passive_ep(Handle fabric, InfoHandle info) {
-        return OpenResult.of(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep
-                .invoke(fi_passive_ep.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL));
+        return OpenResult.of(fabric.provider(), (arena, out) -> Downcalls.callForInt(fi_passive_ep.of(fabric),
+                fabric.pointer(), info.pointer(), out, MemorySegment.NULL));
     }
 }

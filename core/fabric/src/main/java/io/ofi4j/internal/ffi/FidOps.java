@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fabric_h;
@@ -15,11 +16,13 @@ public final class FidOps {
     /** Some providers write a mutex and a condition variable instead of a descriptor. */
     private static final long ROOM = 256;
 
-    public static int fi_close(Handle object) { return fi_ops.close.invoke(fi_close.of(object), object.pointer()); }
+    public static int fi_close(Handle object) {
+        return (int) Downcalls.call(false, fi_close.of(object), object.address());
+    }
 
     /** fi_ep_bind, fi_mr_bind and the like are one entry. */
     public static int fi_bind(Handle object, Handle other, long flags) {
-        return fi_ops.bind.invoke(bind.of(object), object.pointer(), other.pointer(), flags);
+        return Downcalls.callForInt(bind.of(object), object.pointer(), other.pointer(), flags);
     }
 
     public static int fi_enable(Handle object) {
@@ -28,7 +31,7 @@ public final class FidOps {
 
     /** fi_control of a command that must be offered. */
     public static int control(Handle object, int command, MemorySegment argument, String call) {
-        return fi_ops.control.invoke(fi_control.of(object, call), object.pointer(), command, argument);
+        return Downcalls.callForInt(fi_control.of(object, call), object.pointer(), command, argument);
     }
 
     /** The status, and the first number of the result. */
@@ -40,7 +43,7 @@ public final class FidOps {
         if (function == null) { return new Control(-Errno.ENOSYS, 0); }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
-            return new Control(fi_ops.control.invoke(function, object.pointer(), command, room), room.get(JAVA_INT, 0));
+            return new Control(Downcalls.callForInt(function, object.pointer(), command, room), room.get(JAVA_INT, 0));
         }
     }
 
@@ -49,7 +52,7 @@ public final class FidOps {
         MemorySegment function = fi_control.find(object);
         if (function == null) { return -Errno.ENOSYS; }
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops.control.invoke(function, object.pointer(), command, arena.allocateFrom(JAVA_INT, value));
+            return Downcalls.callForInt(function, object.pointer(), command, arena.allocateFrom(JAVA_INT, value));
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import io.ofi4j.internal.os.Downcalls;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;

@@ -2,10 +2,10 @@ package io.ofi4j.internal.ffi;
 
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
-import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fid;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -39,7 +39,7 @@ public record FunctionSlot(long address) {
 
     /** fi_open_ops, which gives a table; see fi_domain(3). */
     public static OpenResult open(Handle domain, String name) {
-        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> Downcalls.callForInt(fi_open_ops.of(domain),
                 domain.pointer(), arena.allocateFrom(name), 0, out, MemorySegment.NULL));
     }
 

@@ -27,14 +27,12 @@ public final class InfoHandle {
 
     /** Takes over an info that the caller would have to free. */
     public InfoHandle(MemorySegment owned) {
-        this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), fabric_h::fi_freeinfo);
+        this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), FabricCalls::fi_freeinfo);
     }
 
     /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all attributes (fi_allocinfo). */
     public static InfoHandle copyOf(MemorySegment info) {
-        MemorySegment copy = fabric_h.fi_dupinfo(info);
-        if (copy.address() == 0) { throw new OutOfMemoryError("fi_dupinfo"); }
-        return new InfoHandle(copy);
+        return new InfoHandle(FabricCalls.fi_dupinfo(info));
     }
 
     public MemorySegment pointer() { return info; }
@@ -159,7 +157,7 @@ public final class InfoHandle {
     }
 
     /** fi_tostr. */
-    public String text() { return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO())); }
+    public String text() { return FabricCalls.fi_tostr(info, fabric_h.FI_TYPE_INFO()); }
 
     public long capabilities() { return fi_info.caps(info); }
 

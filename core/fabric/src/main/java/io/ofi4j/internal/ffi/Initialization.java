@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.Blocker;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.DmaBufs;

@@ -4,6 +4,7 @@ import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
@@ -28,7 +29,7 @@ public final class MrOps {
     public static OpenResult fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey,
             long flags) {
         if (fi_mr_reg.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }
-        return OpenResult.of(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain),
+        return OpenResult.of(domain.provider(), (arena, out) -> Downcalls.callForInt(fi_mr_reg.of(domain),
                 domain.pointer(), memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
@@ -36,7 +37,7 @@ public final class MrOps {
             long flags) {
         if (fi_mr_regv.find(domain) == null) { return new OpenResult(-Errno.ENOSYS, null); }
         return OpenResult.of(domain.provider(),
-                (arena, out) -> fi_ops_mr.regv.invoke(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
+                (arena, out) -> Downcalls.callForInt(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
                         segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
@@ -48,7 +49,7 @@ public final class MrOps {
             fi_mr_attr.iov_count(attributes, segments.size());
             fi_mr_attr.access(attributes, access);
             fi_mr_attr.requested_key(attributes, requestedKey);
-            return fi_ops_mr.regattr.invoke(fi_mr_regattr.of(domain), domain.pointer(), attributes, flags, out);
+            return Downcalls.callForInt(fi_mr_regattr.of(domain), domain.pointer(), attributes, flags, out);
         });
     }
 
@@ -73,7 +74,7 @@ public final class MrOps {
             fi_mr_attr.requested_key(attributes, requestedKey);
             fi_mr_attr.iface(attributes, memory.iface);
             fi_mr_attr.device(attributes).set(JAVA_LONG, 0, memory.number); // a union, whose first bytes count
-            return fi_ops_mr.regattr.invoke(fi_mr_regattr.of(domain), domain.pointer(), attributes,
+            return Downcalls.callForInt(fi_mr_regattr.of(domain), domain.pointer(), attributes,
                     exported == null ? flags : flags | fabric_h.FI_MR_DMABUF(), out);
         });
     }

@@ -3,11 +3,13 @@ package io.ofi4j.internal.ffi;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.info.Hook;
 import io.ofi4j.info.Version;
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.FileMappings;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeAccess;
 import io.ofi4j.internal.os.SignalGuard;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -38,7 +40,8 @@ public final class NativeLibrary {
 
     /** libfabric's variable with the names of hooking providers, separated by semicolons. */
     private static final String HOOKS = "FI_HOOK";
-    private static boolean loaded;
+    /** Null until it is loaded. */
+    private static volatile SymbolLookup library;
     private static List<String> hooks = List.of();
 
     /** The oldest libfabric that is taken: the first whose source the quirks were compared with. */
@@ -75,12 +78,21 @@ public final class NativeLibrary {
      * variable is set. Throws an IllegalCallerException if the JVM refuses native access.
      */
     public static synchronized boolean load(Map<String, String> environment) {
-        if (loaded) { return false; }
-        NativeAccess.require(() -> prepareAndOpen(environment));
+        if (library != null) { return false; }
+        SymbolLookup found = NativeAccess.require(() -> prepareAndOpen(environment));
         String named = LibC.getenv(HOOKS);
         hooks = named == null || named.isBlank() ? List.of() : List.of(named.split(";"));
-        loaded = true;
+        library = found;
         return true;
+    }
+
+    /** A function that libfabric, which is loaded, has by name. */
+    static MemorySegment function(String name) {
+        return function(library, name);
+    }
+
+    private static MemorySegment function(SymbolLookup in, String name) {
+        return in.find(name).orElseThrow(() -> new UnsatisfiedLinkError("libfabric has no function " + name));
     }
 
     /** The variable that tells libfabric to use these hooks. */
@@ -102,17 +114,16 @@ public final class NativeLibrary {
         // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
         LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
         Set<String> loadedBefore = System.getProperty(PATH_PROPERTY) == null ? Set.of() : FileMappings.files();
-        SymbolLookup library = SignalGuard.call(NativeLibrary::open);
-        long loadedAddress = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that "
-                + PATH_PROPERTY
-                + " names is not a libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
-                null)).address();
-        long usedAddress = fabric_h.fi_getinfo$address().address();
+        SymbolLookup opened = SignalGuard.call(NativeLibrary::open);
+        long loadedAddress = opened.find("fi_log").orElseThrow(() -> new NotFound("The library that " + PATH_PROPERTY
+                + " names is not a libfabric: it has no function fi_log. Correct the property, or leave it out.", null))
+                .address();
+        long usedAddress = fabric_h.fi_log.address().address(); // the others' addresses come with a method handle each
         if (loadedAddress != usedAddress) { throw new NotFound(whyAnother(usedAddress, loadedBefore), null); }
-        Version found = Version.of(fabric_h.fi_version());
+        Version found = Version.of(Downcalls.callForInt(function(opened, "fi_version")));
         if (found.compareTo(OLDEST) < 0) { throw new NotFound(found); }
         Initialization.run();
-        return library;
+        return opened;
     }
 
     /** Why the bindings use another library than the one that the property names. */

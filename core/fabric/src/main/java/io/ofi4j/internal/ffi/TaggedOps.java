@@ -1,9 +1,10 @@
 package io.ofi4j.internal.ffi;
 
-import static io.ofi4j.internal.ffi.Downcalls.call;
-import static io.ofi4j.internal.ffi.Downcalls.invoke;
+import static io.ofi4j.internal.os.Downcalls.call;
+import static io.ofi4j.internal.os.Downcalls.invoke;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
+import io.ofi4j.internal.os.Downcalls;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;

@@ -2,6 +2,7 @@ package io.ofi4j.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,33 +1,27 @@
 package io.ofi4j.internal.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** File descriptors to wait on: poll(2), epoll(7) and eventfd(2) of the C library. */
 @SuppressWarnings("restricted")
 public final class Descriptors {
-    private static final MethodHandle POLL = LibC.handle("poll", ADDRESS, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle PPOLL = LibC.handle("ppoll", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle EPOLL_CREATE1 = LibC.handle("epoll_create1", JAVA_INT);
-    private static final MethodHandle EPOLL_CTL = LibC.handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle EVENTFD = LibC.handle("eventfd", JAVA_INT, JAVA_INT);
-    private static final MethodHandle EVENTFD_READ = LibC.handle("eventfd_read", JAVA_INT, JAVA_LONG);
-    private static final MethodHandle EVENTFD_WRITE = LibC.handle("eventfd_write", JAVA_INT, JAVA_LONG);
-    private static final MethodHandle TIMERFD_CREATE = LibC.handle("timerfd_create", JAVA_INT, JAVA_INT);
-    private static final MethodHandle TIMERFD_SETTIME = LibC.handle("timerfd_settime", JAVA_INT, JAVA_INT, ADDRESS,
-            ADDRESS);
-    private static final MethodHandle CLOSE = LibC.handle("close", JAVA_INT);
-    private static final MethodHandle FCNTL = LibC.handle("fcntl",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle SYSCONF = LibC.handle("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+    private static final MemorySegment POLL = LibC.function("poll");
+    private static final MemorySegment PPOLL = LibC.function("ppoll");
+    private static final MemorySegment EPOLL_CREATE1 = LibC.function("epoll_create1");
+    private static final MemorySegment EPOLL_CTL = LibC.function("epoll_ctl");
+    private static final MemorySegment EVENTFD = LibC.function("eventfd");
+    private static final MemorySegment EVENTFD_READ = LibC.function("eventfd_read");
+    private static final MemorySegment EVENTFD_WRITE = LibC.function("eventfd_write");
+    private static final MemorySegment TIMERFD_CREATE = LibC.function("timerfd_create");
+    private static final MemorySegment TIMERFD_SETTIME = LibC.function("timerfd_settime");
+    private static final MemorySegment CLOSE = LibC.function("close");
+    private static final MemorySegment FCNTL = LibC.function("fcntl");
+    private static final MemorySegment SYSCONF = LibC.function("sysconf");
 
     /** What to do where this process may open no more files. */
     public static final String RAISE_LIMIT = " Raise the limit of open files ('ulimit -n').";
@@ -65,22 +59,18 @@ public final class Descriptors {
                 entries.set(JAVA_SHORT, i * POLLFD + POLLFD_EVENTS, POLLIN);
             }
             long count = descriptors.length;
-            return (int) Math.max(0, LibC.call(() -> (int) POLL.invokeExact(entries, count, milliseconds)));
+            return Math.max(0, Downcalls.callForInt(POLL, entries, count, milliseconds));
         }
     }
 
     /** ppoll(2) with the memory at these addresses; the number of readable descriptors, or below 0. */
     static int ppoll(long entries, long count, long timespec) {
-        try {
-            return (int) PPOLL.invokeExact(entries, count, timespec, 0L);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return (int) Downcalls.call(false, PPOLL, entries, count, timespec, 0);
     }
 
     /** epoll_create1: a descriptor that is readable while one of the given is, or below 0. */
     public static int epoll(int... descriptors) {
-        int all = (int) LibC.call(() -> (int) EPOLL_CREATE1.invokeExact(CLOEXEC));
+        int all = Downcalls.callForInt(EPOLL_CREATE1, CLOEXEC);
         int status = 0;
         for (int one : descriptors) {
             status |= change(all, EPOLL_CTL_ADD, one);
@@ -96,23 +86,23 @@ public final class Descriptors {
     }
 
     private static int change(int all, int change, int descriptor) {
-        return (int) LibC.call(() -> (int) EPOLL_CTL.invokeExact(all, change, descriptor, EPOLLIN));
+        return Downcalls.callForInt(EPOLL_CTL, all, change, descriptor, EPOLLIN);
     }
 
     /** timerfd_create: a descriptor that becomes readable at this interval, until {@link #reset}; or below 0. */
     public static int timer(int nanos) {
-        int timer = (int) LibC.call(() -> (int) TIMERFD_CREATE.invokeExact(CLOCK_MONOTONIC, CLOEXEC | NONBLOCK));
+        int timer = Downcalls.callForInt(TIMERFD_CREATE, CLOCK_MONOTONIC, CLOEXEC | NONBLOCK);
         try (Arena arena = Arena.ofConfined()) {
             // struct itimerspec: seconds and nanoseconds of the interval, then of the first expiration
             MemorySegment times = arena.allocateFrom(JAVA_LONG, 0, nanos, 0, nanos);
-            LibC.call(() -> (int) TIMERFD_SETTIME.invokeExact(timer, 0, times, MemorySegment.NULL));
+            Downcalls.callForInt(TIMERFD_SETTIME, timer, 0, times, MemorySegment.NULL);
             return timer;
         }
     }
 
     /** eventfd: a descriptor that is readable after {@link #signal} until {@link #reset}, or below 0. */
     public static int event() {
-        return (int) LibC.call(() -> (int) EVENTFD.invokeExact(0, CLOEXEC | NONBLOCK));
+        return Downcalls.callForInt(EVENTFD, 0, CLOEXEC | NONBLOCK);
     }
 
     /** {@return a sentence for an exception if this process may open fewer files than this count; else empty} */
@@ -124,7 +114,7 @@ public final class Descriptors {
 
     /** Whether fewer descriptors are free than this count. Takes none, not even for a moment. */
     private static boolean hasFewerFree(int count) {
-        long limit = LibC.call(() -> (long) SYSCONF.invokeExact(SC_OPEN_MAX)); // below 0: unlimited
+        long limit = Downcalls.callForLong(SYSCONF, SC_OPEN_MAX); // below 0: unlimited
         int free = limit < 0 ? count : 0;
         for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {
             free += fcntl(descriptor, F_GETFD, 0) < 0 ? 1 : 0;
@@ -134,28 +124,20 @@ public final class Descriptors {
 
     /** fcntl(2): reads of the descriptor return instead of waiting. */
     public static void nonBlocking(int descriptor) {
-        fcntl(descriptor, F_SETFL, (int) fcntl(descriptor, F_GETFL, 0) | NONBLOCK);
+        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL, 0) | NONBLOCK);
     }
 
-    static long fcntl(int descriptor, int command, int argument) {
-        return LibC.call(() -> (int) FCNTL.invokeExact(descriptor, command, argument));
+    static int fcntl(int descriptor, int command, int argument) {
+        return (int) Downcalls.call(false, FCNTL, descriptor, command, argument);
     }
 
     public static void signal(int event) {
-        try {
-            int _ = (int) EVENTFD_WRITE.invokeExact(event, 1L); // full means readable already
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        Downcalls.call(false, EVENTFD_WRITE, event, 1); // full means readable already
     }
 
     public static void reset(int event) {
-        try {
-            int _ = (int) EVENTFD_READ.invokeExact(event, IGNORED_ADDRESS); // an error means empty
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        Downcalls.call(false, EVENTFD_READ, event, IGNORED_ADDRESS); // an error means empty
     }
 
-    public static void close(int descriptor) { LibC.call(() -> (int) CLOSE.invokeExact(descriptor)); }
+    public static void close(int descriptor) { Downcalls.call(false, CLOSE, descriptor); }
 }

@@ -1,16 +1,12 @@
 package io.ofi4j.internal.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.info.DeviceInterface;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /** The drivers of devices with memory of their own, which libfabric loads by the same names. */
@@ -63,14 +59,10 @@ public final class DeviceDrivers {
 
     /** cuPointerGetAttribute and cuPointerSetAttribute of the CUDA driver. */
     private static final class Cuda {
-        private static final Optional<MethodHandle> SET = SymbolLookup
-                .libraryLookup(library(DeviceInterface.CUDA), Arena.global()).find("cuPointerSetAttribute")
-                .map(function -> Linker.nativeLinker().downcallHandle(function,
-                        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG)));
-        private static final Optional<MethodHandle> GET = SymbolLookup
-                .libraryLookup(library(DeviceInterface.CUDA), Arena.global()).find("cuPointerGetAttribute")
-                .map(function -> Linker.nativeLinker().downcallHandle(function,
-                        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG)));
+        private static final SymbolLookup DRIVER = SymbolLookup.libraryLookup(library(DeviceInterface.CUDA),
+                Arena.global());
+        private static final Optional<MemorySegment> SET = DRIVER.find("cuPointerSetAttribute");
+        private static final Optional<MemorySegment> GET = DRIVER.find("cuPointerGetAttribute");
 
         /** Memory for results that are not read. */
         private static final MemorySegment IGNORED = Arena.global().allocate(JAVA_LONG);
@@ -106,12 +98,12 @@ public final class DeviceDrivers {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment on = arena.allocateFrom(JAVA_INT, 1);
                 // the driver refuses this for managed memory, which is ignored
-                LibC.call(() -> (int) SET.orElseThrow().invokeExact(on, SYNC_MEMOPS, address));
+                Downcalls.callForInt(SET.orElseThrow(), on, SYNC_MEMOPS, address);
             }
         }
 
         private static int attribute(MemorySegment value, int attribute, long address) {
-            return (int) LibC.call(() -> (int) GET.orElseThrow().invokeExact(value, attribute, address));
+            return (int) Downcalls.call(false, GET.orElseThrow(), value.address(), attribute, address);
         }
     }
 }

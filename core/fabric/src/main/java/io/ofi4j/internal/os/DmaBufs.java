@@ -1,22 +1,17 @@
 package io.ofi4j.internal.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** DMA-bufs: memory, mostly of devices, that the kernel knows by a descriptor; Linux's driver-api/dma-buf. */
 public final class DmaBufs {
-    private static final MethodHandle FSTATFS = LibC.handle("fstatfs", JAVA_INT, ADDRESS);
-    private static final MethodHandle LSEEK = LibC.handle("lseek",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MemorySegment FSTATFS = LibC.function("fstatfs");
+    private static final MemorySegment LSEEK = LibC.function("lseek");
 
     private static final int SEEK_END = 2;
     /** At least the length of {@code struct statfs}, whose first field is the type of the file system. */
@@ -30,7 +25,7 @@ public final class DmaBufs {
     public static String describeProblem(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment system = arena.allocate(STATFS, Long.BYTES);
-            if (LibC.call(() -> (int) FSTATFS.invokeExact(descriptor, system)) != 0) { return "is not open"; }
+            if (Downcalls.callForInt(FSTATFS, descriptor, system) != 0) { return "is not open"; }
             return system.get(JAVA_LONG, 0) == MAGIC ? "" : "is " + target(descriptor) + ", not a DMA-buf";
         }
     }
@@ -45,6 +40,6 @@ public final class DmaBufs {
 
     /** The number of bytes of a DMA-buf. */
     public static long size(int descriptor) {
-        return LibC.call(() -> (long) LSEEK.invokeExact(descriptor, 0L, SEEK_END));
+        return Downcalls.callForLong(LSEEK, descriptor, 0, SEEK_END);
     }
 }

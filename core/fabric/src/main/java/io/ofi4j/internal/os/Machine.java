@@ -1,10 +1,5 @@
 package io.ofi4j.internal.os;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.FunctionDescriptor;
-
 /**
  * Constants and sizes of Linux and its C library that depend on the machine, each with all its values. Constants that
  * are the same on x86-64 and aarch64 stand where they are used. A test compares both kinds with the C compiler.
@@ -34,8 +29,7 @@ public final class Machine {
     private Machine() {}
 
     private static long pageSize() {
-        long size = LibC.call(() -> (long) LibC.handle("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT))
-                .invokeExact(SC_PAGESIZE));
+        long size = Downcalls.callForLong(LibC.function("sysconf"), SC_PAGESIZE);
         return size > 0 ? size : 4096;
     }
 }

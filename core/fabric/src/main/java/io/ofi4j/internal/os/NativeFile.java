@@ -1,15 +1,11 @@
 package io.ofi4j.internal.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -21,17 +17,12 @@ import java.util.function.ToLongFunction;
 /** An open file, for calls that Java lacks. Errors are positive errno values. */
 @SuppressWarnings("restricted")
 public final class NativeFile implements AutoCloseable {
-    private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
-    private static final MethodHandle OPEN = LibC.handle("open",
-            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), ERRNO, Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FALLOCATE = LibC.handle("fallocate",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), ERRNO);
-    private static final MethodHandle SYNC_FILE_RANGE = LibC.handle("sync_file_range",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT), ERRNO);
-    private static final MethodHandle POSIX_FADVISE = LibC.handle("posix_fadvise",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle STATX = LibC.handle("statx", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle FLOCK = LibC.handle("flock", JAVA_INT, JAVA_INT);
+    private static final MemorySegment OPEN = LibC.function("open");
+    private static final MemorySegment FALLOCATE = LibC.function("fallocate");
+    private static final MemorySegment SYNC_FILE_RANGE = LibC.function("sync_file_range");
+    private static final MemorySegment POSIX_FADVISE = LibC.function("posix_fadvise");
+    private static final MemorySegment STATX = LibC.function("statx");
+    private static final MemorySegment FLOCK = LibC.function("flock");
 
     private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
@@ -119,14 +110,14 @@ public final class NativeFile implements AutoCloseable {
 
     private boolean tryLock() {
         if (error != 0) { throw new IllegalStateException("the file could not be opened: " + LibC.strerror(error)); }
-        return LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
+        return Downcalls.callForInt(FLOCK, descriptor, LOCK_EXCLUSIVELY_NOW) == 0;
     }
 
     private static int open(String path, Charset charset, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             MemorySegment name = arena.allocateFrom(path, charset);
-            int result = (int) LibC.call(() -> (int) OPEN.invokeExact(errno, name, flags, OWNER_ONLY));
+            int result = (int) Downcalls.callWithErrno(errno, OPEN, name, flags, OWNER_ONLY);
             return result < 0 ? -errno.get(JAVA_INT, 0) : result;
         }
     }
@@ -138,9 +129,8 @@ public final class NativeFile implements AutoCloseable {
     public int reserve(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            LibC.Call fallocate = () -> (int) FALLOCATE.invokeExact(errno, descriptor, FALLOC_FL_KEEP_SIZE, offset,
-                    length);
-            while (LibC.call(fallocate) != 0) {
+            while ((int) Downcalls.callWithErrno(errno, FALLOCATE, descriptor, FALLOC_FL_KEEP_SIZE, offset,
+                    length) != 0) {
                 if (errno.get(JAVA_INT, 0) != Errno.EINTR) { return errno.get(JAVA_INT, 0); }
             }
             return 0;
@@ -156,8 +146,8 @@ public final class NativeFile implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             // the range says only which writes are waited for
-            long status = LibC.call(
-                    () -> (int) SYNC_FILE_RANGE.invokeExact(errno, descriptor, 0L, 1L, SYNC_FILE_RANGE_WAIT_BEFORE));
+            int status = (int) Downcalls.callWithErrno(errno, SYNC_FILE_RANGE, descriptor, 0, 1,
+                    SYNC_FILE_RANGE_WAIT_BEFORE);
             int found = status == 0 ? 0 : errno.get(JAVA_INT, 0);
             return CANNOT_TELL.contains(found) ? 0 : found;
         }
@@ -168,7 +158,7 @@ public final class NativeFile implements AutoCloseable {
      * it refuses.
      */
     public boolean dropPages() {
-        return LibC.call(() -> (int) POSIX_FADVISE.invokeExact(descriptor, 0L, 0L, POSIX_FADV_DONTNEED)) == 0;
+        return Downcalls.callForInt(POSIX_FADVISE, descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0;
     }
 
     /** Its number in its file system. */
@@ -197,7 +187,7 @@ public final class NativeFile implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment fields = arena.allocate(STATX_LENGTH, Long.BYTES);
             MemorySegment name = arena.allocateFrom("");
-            LibC.call(() -> (int) STATX.invokeExact(descriptor, name, AT_EMPTY_PATH, STATX_FIELDS, fields));
+            Downcalls.callForInt(STATX, descriptor, name, AT_EMPTY_PATH, STATX_FIELDS, fields);
             return field.applyAsLong(fields);
         }
     }

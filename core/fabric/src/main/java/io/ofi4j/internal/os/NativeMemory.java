@@ -1,16 +1,11 @@
 package io.ofi4j.internal.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,17 +14,12 @@ import java.util.stream.Stream;
 /** Pages of this process: mmap(2) and related calls. Addresses and lengths are whole pages unless said otherwise. */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
-    private static final MethodHandle MMAP = LibC.handle("mmap",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MUNMAP = LibC.handle("munmap", JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle MSYNC = LibC.handle("msync",
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT), Linker.Option.captureCallState("errno"));
-    private static final MethodHandle MINCORE = LibC.handle("mincore",
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
-    private static final MethodHandle SYSCALL = LibC.handle("syscall",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
-            Linker.Option.firstVariadicArg(1), Linker.Option.captureCallState("errno"));
-    private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MemorySegment MMAP = LibC.function("mmap");
+    private static final MemorySegment MUNMAP = LibC.function("munmap");
+    private static final MemorySegment MSYNC = LibC.function("msync");
+    private static final MemorySegment MINCORE = LibC.function("mincore");
+    private static final MemorySegment SYSCALL = LibC.function("syscall");
+    private static final MemorySegment MADVISE = LibC.function("madvise");
 
     /**
      * As many pages as a table of them, which fills a page, has entries of 8 bytes: 2 MiB, or 32 MiB where a page has
@@ -71,8 +61,8 @@ public final class NativeMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             long set = address & -Long.BYTES; // inside the same page
-            long status = LibC.call(() -> (long) SYSCALL.invokeExact(errno, Machine.RT_SIGPROCMASK, NO_SUCH_CHANGE, set,
-                    0L, (long) Long.BYTES));
+            long status = Downcalls.callWithErrno(errno, SYSCALL, Machine.RT_SIGPROCMASK, NO_SUCH_CHANGE, set, 0,
+                    Long.BYTES);
             return status == 0 || errno.get(JAVA_INT, 0) != Errno.EFAULT;
         }
     }
@@ -126,10 +116,10 @@ public final class NativeMemory {
         return address == FAILED ? 0 : address;
     }
 
-    public static void unmap(long address, long length) { LibC.call(() -> (int) MUNMAP.invokeExact(address, length)); }
+    public static void unmap(long address, long length) { Downcalls.call(false, MUNMAP, address, length); }
 
     private static boolean advise(long address, long length, int advice) {
-        return LibC.call(() -> (int) MADVISE.invokeExact(address, length, advice)) == 0;
+        return Downcalls.callForInt(MADVISE, address, length, advice) == 0;
     }
 
     /**
@@ -146,7 +136,7 @@ public final class NativeMemory {
     }
 
     private static long mmap(long address, long length, int protection, int flags) {
-        return LibC.call(() -> (long) MMAP.invokeExact(address, length, protection, flags, -1, 0L));
+        return Downcalls.callForLong(MMAP, address, length, protection, flags, -1, 0);
     }
 
     /** msync(2) of mapped memory of any address and length: 0, or the errno. */
@@ -155,9 +145,8 @@ public final class NativeMemory {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             long size = address + length - begin;
-            return LibC.call(() -> (int) MSYNC.invokeExact(errno, begin, size, SYNCHRONOUSLY)) == 0
-                    ? 0
-                    : errno.get(JAVA_INT, 0);
+            int status = (int) Downcalls.callWithErrno(errno, MSYNC, begin, size, SYNCHRONOUSLY);
+            return status == 0 ? 0 : errno.get(JAVA_INT, 0);
         }
     }
 
@@ -166,9 +155,7 @@ public final class NativeMemory {
         long begin = address / Machine.PAGE * Machine.PAGE;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment pages = arena.allocate(wholePages(address + length - begin) / Machine.PAGE);
-            if (LibC.call(() -> (int) MINCORE.invokeExact(begin, address + length - begin, pages)) != 0) {
-                return true;
-            }
+            if (Downcalls.callForInt(MINCORE, begin, address + length - begin, pages) != 0) { return true; }
             return pages.elements(JAVA_BYTE).anyMatch(page -> (page.get(JAVA_BYTE, 0) & 1) != 0);
         }
     }

@@ -2,7 +2,6 @@ package io.ofi4j.internal.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ofi4j.bindings.libc.libc_h;
 import io.ofi4j.bindings.libc.sigaction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,6 +17,7 @@ import java.util.function.Supplier;
  * which is loaded with libfabric, and the first endpoint of shm replace them.
  */
 public final class SignalGuard {
+    private static final MemorySegment SIGACTION = LibC.function("sigaction");
     private static final int SIGNALS = 31;
     /** The signals that HotSpot handles itself, and dies of otherwise. */
     private static final Map<Integer, String> VITAL = new TreeMap<>(
@@ -34,8 +34,8 @@ public final class SignalGuard {
             } finally {
                 for (int signal = 1; signal <= SIGNALS; signal++) {
                     MemorySegment before = sigaction.asSlice(saved, signal);
-                    if (libc_h.sigaction(signal, MemorySegment.NULL, now) == 0 && !isSame(now, before)) {
-                        libc_h.sigaction(signal, before, MemorySegment.NULL);
+                    if (sigaction(signal, MemorySegment.NULL, now) == 0 && !isSame(now, before)) {
+                        sigaction(signal, before, MemorySegment.NULL);
                     }
                 }
             }
@@ -45,9 +45,13 @@ public final class SignalGuard {
     private static MemorySegment current(Arena arena) {
         MemorySegment handlers = sigaction.allocateArray(SIGNALS + 1, arena);
         for (int signal = 1; signal <= SIGNALS; signal++) {
-            libc_h.sigaction(signal, MemorySegment.NULL, sigaction.asSlice(handlers, signal));
+            sigaction(signal, MemorySegment.NULL, sigaction.asSlice(handlers, signal));
         }
         return handlers;
+    }
+
+    private static int sigaction(int signal, MemorySegment action, MemorySegment before) {
+        return Downcalls.callForInt(SIGACTION, signal, action, before);
     }
 
     /** The vital signals whose JVM handlers were replaced. */

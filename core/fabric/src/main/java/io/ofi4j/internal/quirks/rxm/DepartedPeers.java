@@ -7,13 +7,12 @@ import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
-import io.ofi4j.internal.os.Functions;
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,12 +31,9 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final long FLOW_CONTROL_SIZE = 40;
     private static final long ADD_CREDITS_AT = 24;
     private static final FunctionDescriptor ADD_CREDITS = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL_ADD_CREDITS = Functions.handle(ADD_CREDITS);
     private static final FunctionDescriptor ENDPOINT = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG);
-    private static final MethodHandle CALL_ENDPOINT = Functions.handle(ENDPOINT);
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
-    private static final MethodHandle CALL_CLOSE = Functions.handle(CLOSE);
     private static final int EIO = -5;
     /**
      * The number of bytes of ofi_rxm's connection that are searched: its state, the peer, verbs' endpoint and
@@ -86,7 +82,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static void addCredits(MemorySegment original, long endpoint, long credits) {
         try {
             if (CLOSED.isEmpty() || !CLOSED.contains(endpoint)) { // a lookup allocates the key
-                CALL_ADD_CREDITS.invokeExact(original, endpoint, credits);
+                Downcalls.call(false, original, endpoint, credits);
             }
         } catch (Throwable t) { // lost credits make a peer wait until its deadline
             return;
@@ -96,7 +92,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static int open(MemorySegment original, long domain, long info, long out, long context) {
         int status = EIO;
         try {
-            status = (int) CALL_ENDPOINT.invokeExact(original, domain, info, out, context);
+            status = (int) Downcalls.call(false, original, domain, info, out, context);
             if (status == 0) {
                 long endpoint = NativeWords.get(out, 0);
                 CLOSED.remove(endpoint);
@@ -119,7 +115,7 @@ final class DepartedPeers extends CoreProviderPatch {
 
     private static int callClose(MemorySegment original, long object) {
         try {
-            return (int) CALL_CLOSE.invokeExact(original, object);
+            return (int) Downcalls.call(false, original, object);
         } catch (Throwable t) {
             return EIO;
         }

@@ -11,12 +11,11 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
-import io.ofi4j.internal.os.Functions;
+import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
 /**
@@ -29,7 +28,6 @@ final class HalfReceivedWrites extends CoreProviderPatch {
             reports a failed operation without a context; ofi_rxm looks into the context of every one, and the \
             process ends.""";
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL = Functions.handle(READERR);
     /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
     private static final int RXM_RX = 3;
     /** {@code sizeof(struct fi_context)}, which stands before it. */
@@ -75,7 +73,7 @@ final class HalfReceivedWrites extends CoreProviderPatch {
     /** An upcall: what it threw would end the process. */
     private static long readerr(MemorySegment original, long queue, long entry, long flags) {
         try {
-            long count = (long) CALL.invokeExact(original, queue, entry, flags);
+            long count = Downcalls.call(false, original, queue, entry, flags);
             if (count > 0 && NativeWords.get(entry, CqErrorEntry.CONTEXT) == 0) {
                 NativeWords.set(entry, CqErrorEntry.CONTEXT, RECEIVE);
             }
