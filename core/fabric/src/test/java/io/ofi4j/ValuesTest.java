@@ -22,6 +22,7 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.TestInfo;
 
 /** What travels between processes survives the way, and what is damaged is refused. */
@@ -205,6 +206,17 @@ class ValuesTest {
         assertThat(TestProviders.info("shm").addressNamed("server")).hasToString("fi_shm://server");
         assertThat(EndpointAddress.of(new byte[16])).hasToString("0".repeat(32));
         assertThat(EndpointAddress.of(new byte[]{2, 0, 1})).hasToString("020001");
+    }
+
+    @Test
+    @Timeout(10)
+    void aLongAddressIsShortInSentences() {
+        byte[] zerosAndOne = new byte[65_535];
+        zerosAndOne[65_534] = 1;
+
+        assertThat(EndpointAddress.of(zerosAndOne)).hasToString("0".repeat(64) + "... (65535 bytes)");
+        assertThat(EndpointAddress.of(new byte[257])).hasToString("0".repeat(64) + "... (257 bytes)");
+        assertThat(EndpointAddress.of(new byte[256])).hasToString("0".repeat(512));
     }
 
     @Test

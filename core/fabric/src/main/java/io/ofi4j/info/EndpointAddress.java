@@ -37,6 +37,8 @@ public final class EndpointAddress {
     private static final int MAGIC = 0x4f464941; // OFIA
     private static final short ENCODING = 1;
     private static final int HEADER_LENGTH = 12;
+    private static final int LONGEST_TEXT = 256;
+    private static final int BEGINNING = 32;
 
     private final byte[] bytes;
     private final AddressFormat format;
@@ -148,6 +150,7 @@ public final class EndpointAddress {
 
     /**
      * {@return host and port, or the name, if the bytes have a known format; otherwise the bytes as hexadecimal digits}
+     * Of more than 256 bytes it is the beginning and the number.
      */
     @Override
     public String toString() {
@@ -161,6 +164,9 @@ public final class EndpointAddress {
         }
         if (family == AF_INET6 && bytes.length == SOCKADDR_IN6_LENGTH) {
             return "[" + host(FLOW_END, IPV6_LENGTH) + "]:" + port;
+        }
+        if (bytes.length > LONGEST_TEXT) { // it stands in sentences
+            return HexFormat.of().formatHex(bytes, 0, BEGINNING) + "... (" + bytes.length + " bytes)";
         }
         String text = new String(bytes, StandardCharsets.ISO_8859_1).replaceFirst("\0+$", "");
         return text.matches("fi_[a-z]+://[!-~]*") ? text : HexFormat.of().formatHex(bytes);
