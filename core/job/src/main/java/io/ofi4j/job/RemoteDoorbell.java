@@ -14,6 +14,8 @@ import java.nio.channels.SocketChannel;
 public final class RemoteDoorbell implements AutoCloseable {
     private final BellFolder folder;
     private final SocketChannel socket;
+    /** What is sent; its lock keeps one ring from changing it under another. */
+    private final ByteBuffer ring = ByteBuffer.allocateDirect(1);
 
     private RemoteDoorbell(BellFolder folder, SocketChannel socket) {
         this.folder = folder;
@@ -58,7 +60,9 @@ public final class RemoteDoorbell implements AutoCloseable {
     public boolean ring() {
         if (!folder.wakes()) { return false; }
         try {
-            return socket.write(ByteBuffer.wrap(new byte[1])) > 0;
+            synchronized (ring) {
+                return socket.write(ring.clear()) > 0;
+            }
         } catch (IOException e) {
             return false; // it has ended
         }
