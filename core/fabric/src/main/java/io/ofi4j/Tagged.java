@@ -47,7 +47,8 @@ public final class Tagged extends TwoSided {
         this.peekRefusal = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE
                 ? endpoint.quirks.refusal(Fact.SHARED_LOOKS_CRASH, Fact.PEEK_RECEIVES)
                 : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
-        this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE, Fact.CLAIMS_LOSE_MESSAGES);
+        this.claimRefusal = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE, Fact.CLAIMS_LOSE_MESSAGES,
+                Fact.CLAIMS_TAKE_ONE_SEGMENT);
         this.discardRefusal = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG, Fact.DISCARDS_OVERWRITE,
                 Fact.DISCARDS_HANG, Fact.DISCARDS_INCOMPLETE);
     }

@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.NetworkDevice;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.PeekAction;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;
@@ -112,6 +114,17 @@ class VerbsTest {
         try (Fabric fabric = Libfabric.load().openFabric(automatic)) {
             assertThatThrownBy(fabric::openDomain).isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("startProgress");
+        }
+    }
+
+    /** Claims of long messages end the process there. */
+    @Test
+    void claimsAreRefusedByNameUpTo1_22() {
+        assumeTrue(Libfabric.load().version().major() < 2, "libfabric 2 takes the whole message");
+        try (Pair pair = new Pair(TestProviders.hints(PROVIDER).capabilities(Capability.TAGGED))) {
+            assertThatThrownBy(() -> pair.endpoint.tagged().peek(PeekAction.CLAIM, 7, 0, 1))
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("ofi4j refuses claims of messages over verbs;ofi_rxm");
         }
     }
 

@@ -89,7 +89,8 @@ final class MessageProgram {
                 && world.endpoint().info().transmit().messageOrder().contains(MessageOrder.SAS);
         this.masks = !ProviderFault.MASKS_IGNORED.isOf(provider);
         this.looks = hasTags && setting.shape == Shape.PLAIN && !ProviderFault.PEEK_RECEIVES.isOf(provider)
-                && !ProviderFault.anyOf(provider, ProviderFault.CLAIMS_TRUNCATE, ProviderFault.CLAIMS_LOSE_MESSAGES);
+                && !ProviderFault.anyOf(provider, ProviderFault.CLAIMS_TRUNCATE, ProviderFault.CLAIMS_LOSE_MESSAGES,
+                        ProviderFault.CLAIMS_TAKE_ONE_SEGMENT);
         this.carriesData = !ProviderFault.MESSAGE_DATA_UNFLAGGED.isOf(provider); // the model compares flags
         this.cancels = setting.shape != Shape.SHARED_RECEIVE || !provider.contains(SCALABLE);
         this.far = world.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);

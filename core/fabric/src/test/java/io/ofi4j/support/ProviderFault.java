@@ -23,6 +23,9 @@ public enum ProviderFault {
      * one.
      */
     ARRIVALS_MIXED(always(";ofi_rxd")),
+    /** A claim takes a part of a long message, and ends the process. */
+    CLAIMS_TAKE_ONE_SEGMENT(in("verbs;ofi_rxm", VersionRange.from(1, 15).to(1, 22)),
+            in("tcp;ofi_rxm", VersionRange.from(1, 19).to(1, 22))),
     /** A claimed message of several packets is cut short. */
     CLAIMS_TRUNCATE(always(";ofi_rxd")),
     /** A receive of messages from one peer may end the process. */

@@ -163,8 +163,6 @@ public final class UpstreamFailures {
                     + "process.",
             Symptom.ENDS, "");
 
-    private static final Failure NEVER_CLAIMED = like("The claim of a message of 60,000 bytes never completes.",
-            Symptom.ENDS, "");
     private static final Failure SPINS = like(
             "A poll never returns once a message is longer than what is left of the receive.", Symptom.ENDS, "");
 
@@ -241,8 +239,6 @@ public final class UpstreamFailures {
             new Failure("a message is not written beyond its receive", "udp;ofi_rxd", ALL_VERSIONS, CUT),
             new Failure("a tagged message waits for a receive of its own endpoint", "net, tcp", FROM_1_17,
                     OTHER_ENDPOINT),
-            new Failure("a long message that is claimed comes whole", "tcp;ofi_rxm", VersionRange.from(1, 19).to(1, 19),
-                    NEVER_CLAIMED),
             new Failure("a receive of many messages is not written beyond its end", "sm2", FROM_2_1, SPINS),
             new Failure("an older message is received while a longer one arrives", "udp;ofi_rxd", ALL_VERSIONS,
                     WRONG_RECEIVE),

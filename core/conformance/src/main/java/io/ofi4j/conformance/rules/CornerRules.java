@@ -133,6 +133,8 @@ final class CornerRules {
             source.segment().set(ValueLayout.JAVA_LONG, 0, 1);
             ends.near.endpoint().rma().write(source.slice(0, 0), ends.peer, target.remote(), TOKEN); // connects
             ends.awaitToken(TOKEN);
+            ends.near.endpoint().rma().flush(ends.peer, target.remote(), FLUSH); // or is refused before there are sums
+            ends.awaitToken(FLUSH);
             ends.near.done.clear();
             for (int round = 1; round <= PEERS; round++) {
                 for (int i = 0; i < TIMES; i++) {

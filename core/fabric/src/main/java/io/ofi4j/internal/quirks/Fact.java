@@ -100,6 +100,9 @@ public enum Fact {
     /** A message that is claimed is received nowhere, and completes with any length. */
     CLAIMS_LOSE_MESSAGES("claims of messages", "loses what is claimed, and may overwrite memory",
             "receive the message, or use libfabric 1.17 or newer"),
+    /** A claim takes the first of the segments that a message comes in; the others, and the process, are lost. */
+    CLAIMS_TAKE_ONE_SEGMENT("claims of messages", "takes a part of a long message, and may end the process",
+            "receive the message"),
     /** A message that is claimed may be cut short. */
     CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */

@@ -98,6 +98,7 @@ class QuirksTest {
             rxm-atomics-in-polls 1.17 2.1 2.6
             rxm-close-without-vector 1.17 2.1 2.6
             rxm-discards 1.17 2.1 2.6
+            rxm-verbs-claims 1.17
             rxm-many-messages 2.1 2.6
             rxm-directed-receives 2.1 2.6
             rxm-early-messages 2.1

@@ -50,6 +50,20 @@ public final class RxmQuirks {
             The sender of a long message that is discarded is not told that it has completed.""", "TaggedTest",
             Fact.DISCARDED_SENDS_HANG);
 
+    private static final String CLAIMS = """
+            A claim takes the first segment of a message, which comes in several from 16 KiB to 128 KiB. The others \
+            stay, the receive never completes, and the process ends.""";
+
+    /** b1f5e7101 (2.0.0) mended it. */
+    private static final Quirk VERBS_CLAIMS = new Quirk("rxm-verbs-claims",
+            provider -> RXM.test(provider) && provider.hasCore("verbs"), from(1, 15).to(1, 22), CLAIMS, "VerbsTest",
+            Fact.CLAIMS_TAKE_ONE_SEGMENT);
+
+    /** Up to 1.18 these come whole. */
+    private static final Quirk TCP_CLAIMS = new Quirk("rxm-tcp-claims",
+            provider -> RXM.test(provider) && provider.hasCore("tcp", "net"), from(1, 19).to(1, 22), CLAIMS,
+            "TaggedTest", Fact.CLAIMS_TAKE_ONE_SEGMENT);
+
     /** 622a77315 (b1f5e7101 in 2.0.0) brought it. */
     private static final Quirk MANY_MESSAGES = new Quirk("rxm-many-messages", RXM, from(2, 0), """
             A message longer than what is left of a receive of many messages is written beyond its end.""",
@@ -78,8 +92,8 @@ public final class RxmQuirks {
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(WRITE_COUNTER, WAIT_OBJECTS, SOURCES, ATOMICS, WIDE_ATOMICS,
-            ATOMICS_IN_POLLS, CLOSES, DISCARDS, MANY_MESSAGES, DIRECTED_RECEIVES, EARLY_MESSAGES, OPTIONS, COLLECTIVES,
-            new HalfReceivedWrites(), new DepartedPeers());
+            ATOMICS_IN_POLLS, CLOSES, DISCARDS, VERBS_CLAIMS, TCP_CLAIMS, MANY_MESSAGES, DIRECTED_RECEIVES,
+            EARLY_MESSAGES, OPTIONS, COLLECTIVES, new HalfReceivedWrites(), new DepartedPeers());
 
     private RxmQuirks() {}
 }
