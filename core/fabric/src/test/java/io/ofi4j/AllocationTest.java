@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The data path allocates nothing, also where no compiler has taken allocations away. */
 @Tag("gate")
+@Tag("once")
 @Timeout(600)
 class AllocationTest {
     @ForEachProvider

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * counted.
  */
 @Tag("gate")
+@Tag("once")
 class RegionQuarantineTest {
     private static final long MEGABYTE = 1 << 20;
     /** For the rest of the process. */

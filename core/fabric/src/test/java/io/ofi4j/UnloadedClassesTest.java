@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** An application that has used ofi4j and is unloaded, as application servers do, leaves no classes behind. */
 @Tag("gate")
+@Tag("once")
 @Timeout(300)
 class UnloadedClassesTest {
     /** The JDK keeps soft references to classes of records. */

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * has a JVM of its own, because libfabric reads its environment once.
  */
 @Tag("gate")
+@Tag("nightly")
 class VariableLimitsTest {
     private static final String[] OF_ALL_VERSIONS = {"shm,FI_UNIVERSE_SIZE=9223372036854775808",
             "tcp;ofi_rxm,FI_UNIVERSE_SIZE=9223372036854775807", "shm,FI_SHM_TX_SIZE=0", "shm,FI_SHM_TX_SIZE=-1",

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The heap is full, or there is no native memory. Each test has a JVM of its own. */
 @Tag("gate")
+@Tag("once")
 class OutOfMemoryTest {
     private static void survives(List<String> prefix, Class<?> main, String... arguments) {
         Forked.Result result = Forked.startBehind(prefix, main, arguments).await();

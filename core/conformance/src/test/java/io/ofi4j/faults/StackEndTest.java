@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Calls where the stack ends. Each test has a JVM of its own, which names a provider before it begins with it. */
 @Tag("gate")
+@Tag("once")
 class StackEndTest {
     @Test
     void whatWasOpenedOrClosedAtTheEndOfTheStackIsClosedWithItsDomain() {

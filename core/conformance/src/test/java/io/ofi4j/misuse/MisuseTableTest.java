@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * with {@code -Xcheck:jni}.
  */
 @Tag("gate")
+@Tag("once")
 @Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MisuseTableTest {
@@ -55,7 +56,6 @@ class MisuseTableTest {
     /** After the others, which have committed the misuses. */
     @Test
     @Order(Integer.MAX_VALUE)
-    @Tag("once")
     void showsEveryDocumentedException() throws IOException {
         DocumentedThrows documented = documented();
         Set<String> shown = new HashSet<>();

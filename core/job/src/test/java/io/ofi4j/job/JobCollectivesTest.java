@@ -134,6 +134,7 @@ class JobCollectivesTest {
     /** Several times as many segments as are under way at once, with a last one that is shorter. */
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
+    @Tag("once")
     void longBlocksArriveWholeInSegments(String provider) {
         int count = 3 * (GroupMessages.SLOTS + 1) * (int) (GroupMessages.SEGMENT_LENGTH / LONG) + 5;
         inAJob(provider, 3, (job, all, memory) -> {
@@ -162,6 +163,7 @@ class JobCollectivesTest {
     }
 
     @Test
+    @Tag("once")
     void elementsLongerThanASegmentAreNotCut() {
         int length = 5 << 17;
         Reduction sum = Reduction.of(length, (into, from) -> {
@@ -189,6 +191,7 @@ class JobCollectivesTest {
     }
 
     @Test
+    @Tag("once")
     void afterAnOperationThatDidNotEndNoneBegins() {
         Reduction failing = Reduction.of(8, (_, _) -> {
             throw new ArithmeticException("of this test");
@@ -322,6 +325,7 @@ class JobCollectivesTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("nightly")
     void anInterruptEndsTheWaitOfAnOperation(Operation operation) {
         CountDownLatch ended = new CountDownLatch(1);
         inAJob("tcp;ofi_rxm", 3, (job, _, memory) -> {
@@ -432,6 +436,7 @@ class JobCollectivesTest {
     }
 
     @Test
+    @Tag("once")
     void nobodyPassesABarrierBeforeAllHaveCome() {
         AtomicInteger came = new AtomicInteger();
         inAJob("tcp;ofi_rxm", 4, (job, all, memory) -> {

@@ -83,6 +83,7 @@ class JobTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("once")
     void ranksHaveGroupsAndSymmetricMemory(Starter starter) {
         Forked.Result result = run(starter, 3, "groups", "tcp;ofi_rxm");
 
@@ -140,6 +141,7 @@ class JobTest {
 
     @ParameterizedTest
     @CsvSource({"shm,2", "shm,3", "tcp;ofi_rxm,2", "tcp;ofi_rxm,3"})
+    @Tag("once")
     void aRankThatWaitsInABarrierMakesProgress(String provider, int ranks) {
         Forked.Result result = run(Starter.LAUNCH, ranks, "straight", provider);
 
@@ -152,6 +154,7 @@ class JobTest {
 
     @ParameterizedTest
     @CsvSource({"LAUNCH,shm", "LAUNCH,tcp;ofi_rxm", "OPEN_MPI,shm", "HYDRA,tcp;ofi_rxm"})
+    @Tag("once")
     void ranksThatAreFetchedLazilyAreNotWaitedForBeforeTheyAreTalkedTo(Starter starter, String provider) {
         Forked.Result result = run(starter, 3, "lazily", provider);
 
@@ -161,6 +164,7 @@ class JobTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets"})
+    @Tag("once")
     void collectivesThatSendToARankThatHasDiedNameIt(String provider) {
         Forked.Result result = run(Starter.LAUNCH, 3, "lose", provider);
 
@@ -180,6 +184,7 @@ class JobTest {
 
     @ParameterizedTest
     @EnumSource(names = {"LAUNCH", "OPEN_MPI"})
+    @Tag("once")
     void whoDoesNotComeInTimeIsNamed(Starter starter) { requireLateIsNamed(starter); }
 
     @ParameterizedTest
@@ -213,6 +218,7 @@ class JobTest {
     /** PMI-1 keeps nothing of a rank that has left. */
     @ParameterizedTest
     @EnumSource(names = {"LAUNCH", "OPEN_MPI"})
+    @Tag("once")
     void aRankThatComesTooLateIsToldWhyTheOthersHaveGone(Starter starter) { requireReasonIsTold(starter); }
 
     @Test
@@ -230,6 +236,7 @@ class JobTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("once")
     void aProcessJoinsItsJobOnceWhoeverHasStartedIt(Starter starter) {
         Forked.Result result = run(starter, 2, "twice");
 

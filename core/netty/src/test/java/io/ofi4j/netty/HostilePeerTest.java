@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a peer does that has the secret ends its own connection, and disturbs no other. */
+@Tag("once")
 class HostilePeerTest extends FabricLoops {
     private static final int LONG = 100_000;
     private static final byte[] ONE = {1};

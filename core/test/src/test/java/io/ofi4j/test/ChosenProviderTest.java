@@ -7,9 +7,11 @@ import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Over which provider a test runs that names none, in JVMs of their own on machines that lack something. */
+@Tag("once")
 class ChosenProviderTest {
     @Test
     void sharedMemoryIsPreferred() { assertThat(chosen(List.of())).isEqualTo("TestFabric over shm"); }

@@ -16,6 +16,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -25,6 +26,7 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /** Classes with the annotation, which JUnit runs inside of this test: what it says of each of their tests. */
+@Tag("once")
 class FabricTestTest {
     private static final List<String> SEEN = Collections.synchronizedList(new ArrayList<>());
     /** What a test keeps open, for the test outside to close. */

@@ -90,21 +90,26 @@ class TrialRunTest {
                 .map(subject -> subject.within(Patience.seconds(10)));
     }
 
-    /** What most programs use. */
-    static Stream<Subject> usualSubjects() {
-        return subjects().filter(TrialRunTest::isUsual);
+    /** What most programs use over a network. */
+    static Stream<Subject> usualNetworks() {
+        return subjects().filter(TrialRunTest::isUsualNetwork);
     }
 
-    static Stream<Subject> otherSubjects() { return subjects().filter(subject -> !isUsual(subject)); }
-
-    private static boolean isUsual(Subject subject) {
-        return subject.type() == EndpointType.RDM
-                && List.of("shm", "tcp;ofi_rxm", "net", "tcp").contains(subject.provider());
+    static Stream<Subject> otherSubjects() {
+        return subjects().filter(subject -> !isUsualNetwork(subject) && !subject.provider().equals("shm"));
     }
+
+    private static boolean isUsualNetwork(Subject subject) {
+        return subject.type() == EndpointType.RDM && List.of("tcp;ofi_rxm", "net", "tcp").contains(subject.provider());
+    }
+
+    @Test
+    void noRuleIsBrokenOverSharedMemory() { requireNothingWrong(subject("shm")); }
 
     @ParameterizedTest
-    @MethodSource("usualSubjects")
-    void noRuleIsBroken(Subject subject) { requireNothingWrong(subject); }
+    @MethodSource("usualNetworks")
+    @Tag("nightly")
+    void noRuleIsBrokenOverNetworks(Subject subject) { requireNothingWrong(subject); }
 
     @ParameterizedTest
     @MethodSource("otherSubjects")
