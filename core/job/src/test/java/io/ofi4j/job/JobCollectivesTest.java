@@ -278,7 +278,7 @@ class JobCollectivesTest {
      * Rank 0 comes first, the others one after the other, from the last one on, long before anybody's deadline begins
      * anew; and rank 1 when rank 0 has given up.
      */
-    @Tag("once")
+    @Tag("nightly")
     @ParameterizedTest
     @EnumSource
     void anOperationHasOneDeadlineHoweverManyStepsItHas(Operation operation) {

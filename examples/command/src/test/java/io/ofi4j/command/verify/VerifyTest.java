@@ -152,6 +152,7 @@ class VerifyTest {
     @Tag("gate")
     @Tag("once")
     @Test
+    @Tag("nightly")
     void aQuirkThatATrialNeedsIsSaidToBeNeeded(@TempDir Path folder) throws Exception {
         Path json = folder.resolve("report.json");
 
