@@ -7,6 +7,9 @@ import java.util.stream.Stream;
 
 /** Reports a refusal of native access by the JVM at its first use. */
 public final class NativeAccess {
+    /** Whether the JVM has refused it once, which it then always does. */
+    private static volatile boolean refused;
+
     private NativeAccess() {}
 
     /**
@@ -17,9 +20,10 @@ public final class NativeAccess {
         try {
             return first.get();
         } catch (IllegalCallerException | LinkageError e) {
-            // On a second try, a class that failed to initialize has the first exception only as text.
-            if (Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+            // On a second try, a class that failed to initialize has the first exception as text, or not at all.
+            if (refused || Stream.iterate(e, Objects::nonNull, Throwable::getCause)
                     .anyMatch(one -> one.toString().contains(IllegalCallerException.class.getName()))) {
+                refused = true;
                 throw new IllegalCallerException(
                         "The JVM refuses native access: start java with " + option(further) + ".", e);
             }
