@@ -141,6 +141,7 @@ class DoctorTest {
 
     @Tag("once")
     @Test
+    @Tag("nightly")
     void deepSaysWhatEachProviderDoes() {
         try (Forked doctor = USUAL.with("FI_PROVIDER", "shm").start("doctor", "-v", "--deep")) {
             Run run = doctor.await(100);

@@ -108,6 +108,7 @@ class BenchTest {
     }
 
     @Test
+    @Tag("nightly")
     void picturesAreDrawnWhereThereAreFontsAndOtherwiseNamedWithTheRemedy() {
         Run run = Run.of("--forks", "1", "--seconds", "1", "-p", "shm", "-w", "bandwidth", "-w", "pingpong-write",
                 "--charts", folder.toString());
@@ -124,6 +125,7 @@ class BenchTest {
     }
 
     @Test
+    @Tag("nightly")
     void operationsBehindAWalkThroughMemoryAreMeasuredOnBothSides() {
         Run run = Run.of("--cold", "--forks", "1", "--seconds", "1", "-w", "write", "-w", "message-rate");
 
@@ -142,6 +144,7 @@ class BenchTest {
     void workThatHasNoColdFormIsRefused() { Run.of("--cold", "-w", "rate").failed(2, "'rate'", "--cold", "write"); }
 
     @Test
+    @Tag("nightly")
     void severalReadFromOneOnBothSides() {
         Run run = Run.of("--contention", "--seconds", "1");
         assertThat(run.err).isEmpty();
@@ -155,6 +158,7 @@ class BenchTest {
     }
 
     @Test
+    @Tag("nightly")
     void whatGrowsIsMeasuredOnBothSidesWithTheMemoryOfOne() {
         Run run = Run.of("--scale", "--quick", "--seconds", "1");
         assertThat(run.err).isEmpty();
@@ -176,6 +180,7 @@ class BenchTest {
     }
 
     @Test
+    @Tag("nightly")
     void otherWaysOutOfJavaAreMeasuredOrLeftOutWithAReason() {
         Run run = Run.of("--forks", "1", "--seconds", "3", "-p", "shm", "-w", "poll", "--peers");
         assertThat(run.err).isEmpty();
@@ -199,6 +204,7 @@ class BenchTest {
 
     @ParameterizedTest
     @CsvSource({"tcp;ofi_rxm", "sockets", "udp;ofi_rxd"})
+    @Tag("nightly")
     void otherProvidersCompleteOnBothSides(String provider) {
         Run run = Run.of("--forks", "1", "--seconds", "1", "-p", provider, "-w", "writedata", "-w",
                 "pingpong-writedata");

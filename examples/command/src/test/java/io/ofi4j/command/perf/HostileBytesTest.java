@@ -194,6 +194,7 @@ class HostileBytesTest {
 
     /** One that says only that it is there is not served for ever. */
     @Test
+    @Tag("nightly")
     void whoSaysOnlyThatItIsThereIsLeft() throws Exception {
         Duration limit = Collections.min(List.of(Patience.seconds(2), Duration.ofSeconds(5)));
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout",

@@ -22,6 +22,7 @@ class StoppedServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp", "tcp;ofi_rxm"})
+    @Tag("nightly")
     void doesNotDefeatTheTimeLimit(String provider) throws Exception {
         for (int client = 0; client < CLIENTS; client++) {
             try (Forked server = Forked.server("perf", "write", "-p", provider, "-e", typeOf(provider))) {

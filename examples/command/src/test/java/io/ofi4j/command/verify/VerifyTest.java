@@ -111,6 +111,7 @@ class VerifyTest {
     @Tag("gate")
     @Tag("once")
     @Test
+    @Tag("nightly")
     void eachOperationIsMeasured() {
         List<Measurements.Measurement> measured = new ArrayList<>();
         List<String> notes = new ArrayList<>();
