@@ -25,6 +25,11 @@ public record FunctionSlot(long address) {
         return fi_cq_readerr.slot(queue.address());
     }
 
+    /** {@return the slot of fi_cq_read in the table that all queues of a provider share} */
+    public static FunctionSlot read(Handle queue) {
+        return fi_cq_read.slot(queue.address());
+    }
+
     /** {@return the slot of fi_endpoint in the table of a domain} */
     public static FunctionSlot endpoint(Handle domain) {
         return fi_endpoint.slot(domain.address());

@@ -113,6 +113,7 @@ abstract class CoreProviderPatch extends Quirk {
     private static synchronized void exit() {
         exiting = true;
         restore();
+        LateCloses.end();
     }
 
     private static void restore() {

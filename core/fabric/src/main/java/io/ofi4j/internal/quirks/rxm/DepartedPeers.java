@@ -4,6 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.info.VersionRange;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
@@ -20,12 +23,14 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Makes {@code ofi_rxm} forget an endpoint of verbs before the endpoint is closed. The replacement for fi_close of
  * verbs' endpoints removes the endpoint from its connection, and {@code ofi_rxm} posts nothing to a connection without
- * an endpoint. Flow-control messages for closed endpoints are dropped.
+ * an endpoint. That is done when {@code ofi_rxm} has answered what had come; see {@link LateCloses}. Flow-control
+ * messages for closed endpoints are dropped.
  */
 final class DepartedPeers extends CoreProviderPatch {
     private static final String UPSTREAM = """
             Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then \
-            posts receives to it, and adds credits to it; the process ends.""";
+            posts receives to it, adds credits to it, and answers atomic operations and long messages through it; the \
+            process ends.""";
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
     /** {@code struct ofi_ops_flow_ctrl}: its size, and four functions, of which this is the third. */
     private static final long FLOW_CONTROL_SIZE = 40;
@@ -35,6 +40,8 @@ final class DepartedPeers extends CoreProviderPatch {
             JAVA_LONG);
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
     private static final int EIO = -5;
+    /** The state of a connection before it connects, and where that has failed. */
+    private static final int IDLE = 0;
     /**
      * The number of bytes of ofi_rxm's connection that are searched: its state, the peer, verbs' endpoint and
      * ofi_rxm's.
@@ -71,7 +78,12 @@ final class DepartedPeers extends CoreProviderPatch {
             replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
         }
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
-        return 0;
+        OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
+        if (queue.status() == 0) {
+            LateCloses.prepare(FunctionSlot.read(queue.handle()));
+            FidOps.fi_close(queue.handle());
+        }
+        return queue.status();
     }
 
     private static void replace(FunctionSlot slot, String method, FunctionDescriptor descriptor) {
@@ -106,7 +118,18 @@ final class DepartedPeers extends CoreProviderPatch {
 
     private static int close(MemorySegment original, long object) {
         try {
-            if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) { CLOSED.add(object); }
+            long connection = FunctionSlot.isEndpoint(object) ? FunctionSlot.context(object) : 0;
+            long field = field(object, connection);
+            if (field >= 0) {
+                Runnable close = () -> {
+                    if (NativeWords.get(connection, field) == object) { NativeWords.set(connection, field, 0); }
+                    CLOSED.add(object);
+                    callClose(original, object);
+                };
+                boolean wasConnecting = NativeWords.getInt(connection, 0) != IDLE; // otherwise no read follows
+                if (!wasConnecting || !LateCloses.begin(object, close)) { close.run(); }
+                return 0;
+            }
         } catch (Throwable t) {
             return callClose(original, object); // as in a C program
         }
@@ -121,11 +144,9 @@ final class DepartedPeers extends CoreProviderPatch {
         }
     }
 
-    /**
-     * Removes an endpoint from its connection of ofi_rxm, which is the endpoint's context. Returns whether it had one.
-     */
-    private static boolean forget(long endpoint, long connection) {
-        if (connection == 0 || !NativeMemory.isWritable(connection)) { return false; }
+    /** Where a connection of ofi_rxm, which is the context of its endpoint, has that endpoint; -1 if it is none. */
+    private static long field(long endpoint, long connection) {
+        if (connection == 0 || !NativeMemory.isWritable(connection)) { return -1; }
         long field = -1;
         boolean isOfOpenEndpoint = false;
         for (long word = 0; word < SEARCHED_BYTES; word += Long.BYTES) {
@@ -133,8 +154,6 @@ final class DepartedPeers extends CoreProviderPatch {
             field = value == endpoint ? word : field;
             isOfOpenEndpoint |= OPEN.contains(value);
         }
-        if (field < 0 || !isOfOpenEndpoint) { return false; }
-        NativeWords.set(connection, field, 0);
-        return true;
+        return isOfOpenEndpoint ? field : -1;
     }
 }

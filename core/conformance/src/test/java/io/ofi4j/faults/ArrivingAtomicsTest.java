@@ -1,0 +1,74 @@
+package io.ofi4j.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Atomic operations have come to an endpoint that has not polled since, and one of the two ends closes. A provider that
+ * has the target carry them out answers when it closes the connection. In a JVM of its own.
+ */
+@Tag("gate")
+class ArrivingAtomicsTest {
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void theirTargetMayBeClosed(String provider) { requireSurvived(provider, "target"); }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void theirInitiatorMayBeClosed(String provider) { requireSurvived(provider, "initiator"); }
+
+    private static void requireSurvived(String provider, String closed) {
+        Forked.Result result = Forked.run(Closes.class, provider, closed);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("closed 4 times");
+    }
+
+    static final class Closes {
+        private static final int ROUNDS = 4;
+        private static final int OPERATIONS = 32;
+        private static final int POLLS = 1000;
+        private static final int CELL = 8;
+        private static final long CONNECTED = 1000;
+        private static final long MOMENT = Patience.seconds(1).toNanos() / 10;
+
+        private Closes() {}
+
+        /** Arguments: the provider, and whether the target or the initiator is closed. */
+        public static void main(String[] arguments) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (Pair pair = new Pair(TestProviders.atomicHints(arguments[0]));
+                        MemoryRegion source = pair.domain.allocate(CELL, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(CELL, Access.REMOTE_WRITE)) {
+                    pair.rma().write(source.slice(0, CELL), pair.far, target.remote(), CONNECTED);
+                    pair.awaitToken(CONNECTED);
+                    int posted = 0;
+                    while (posted < OPERATIONS && pair.endpoint.atomics().tryExecute(AtomicOperation.SUM,
+                            Datatype.INT64, source, 0, 1, pair.far, target.remote(), 0, posted)) {
+                        posted++;
+                    }
+                    LockSupport.parkNanos(MOMENT); // they come to the target's queue
+                    boolean isTarget = arguments[1].equals("target");
+                    (isTarget ? pair.farEndpoint : pair.endpoint).close();
+                    LockSupport.parkNanos(MOMENT); // the other end learns of it
+                    for (int poll = 0; poll < POLLS; poll++) {
+                        pair.poll();
+                    }
+                }
+            }
+            System.out.println("closed " + ROUNDS + " times");
+        }
+    }
+}
