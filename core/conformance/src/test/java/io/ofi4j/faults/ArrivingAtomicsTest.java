@@ -29,6 +29,11 @@ class ArrivingAtomicsTest {
     @MethodSource("io.ofi4j.support.TestProviders#atomics")
     void theirInitiatorMayBeClosed(String provider) { requireSurvived(provider, "initiator"); }
 
+    /** As a program ends that fails: each operation is answered with an error then. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void theirRegionsMayBeClosed(String provider) { requireSurvived(provider, "regions"); }
+
     private static void requireSurvived(String provider, String closed) {
         Forked.Result result = Forked.run(Closes.class, provider, closed);
 
@@ -38,7 +43,7 @@ class ArrivingAtomicsTest {
 
     static final class Closes {
         private static final int ROUNDS = 4;
-        private static final int OPERATIONS = 32;
+        private static final int OPERATIONS = 50;
         private static final int POLLS = 1000;
         private static final int CELL = 8;
         private static final long CONNECTED = 1000;
@@ -46,7 +51,8 @@ class ArrivingAtomicsTest {
 
         private Closes() {}
 
-        /** Arguments: the provider, and whether the target or the initiator is closed. */
+        /** Arguments: the provider, and what is closed first: the target, the initiator, or the regions. */
+        @SuppressWarnings("try") // which end is closed first is what is tried
         public static void main(String[] arguments) {
             for (int round = 0; round < ROUNDS; round++) {
                 try (Pair pair = new Pair(TestProviders.atomicHints(arguments[0]));
@@ -55,13 +61,23 @@ class ArrivingAtomicsTest {
                     pair.rma().write(source.slice(0, CELL), pair.far, target.remote(), CONNECTED);
                     pair.awaitToken(CONNECTED);
                     int posted = 0;
-                    while (posted < OPERATIONS && pair.endpoint.atomics().tryExecute(AtomicOperation.SUM,
-                            Datatype.INT64, source, 0, 1, pair.far, target.remote(), 0, posted)) {
-                        posted++;
+                    long begin = System.nanoTime();
+                    while (posted < OPERATIONS && System.nanoTime() - begin < MOMENT) {
+                        posted += pair.endpoint.atomics().tryExecute(AtomicOperation.SUM, Datatype.INT64, source, 0, 1,
+                                pair.far, target.remote(), 0, posted) ? 1 : 0;
+                        pair.pollNear();
                     }
+                    System.out.println(posted + " were posted, and " + pair.completed.size() + " completed");
                     LockSupport.parkNanos(MOMENT); // they come to the target's queue
-                    boolean isTarget = arguments[1].equals("target");
-                    (isTarget ? pair.farEndpoint : pair.endpoint).close();
+                    switch (arguments[1]) {
+                        case "target" -> pair.farEndpoint.close();
+                        case "initiator" -> pair.endpoint.close();
+                        default -> {
+                            target.close();
+                            source.close();
+                            continue; // both endpoints are closed next
+                        }
+                    }
                     LockSupport.parkNanos(MOMENT); // the other end learns of it
                     for (int poll = 0; poll < POLLS; poll++) {
                         pair.poll();
