@@ -25,14 +25,24 @@ public record FunctionSlot(long address) {
         return fi_cq_readerr.slot(queue.address());
     }
 
-    /** {@return the slot of fi_cq_read in the table that all queues of a provider share} */
+    /** {@return the slot of fi_cq_read in the table of a queue} */
     public static FunctionSlot read(Handle queue) {
         return fi_cq_read.slot(queue.address());
+    }
+
+    /** {@return where a queue has the pointer to its table} */
+    public static FunctionSlot table(long queue) {
+        return new FunctionSlot(queue + fi_cq_read.table);
     }
 
     /** {@return the slot of fi_endpoint in the table of a domain} */
     public static FunctionSlot endpoint(Handle domain) {
         return fi_endpoint.slot(domain.address());
+    }
+
+    /** {@return the slot of fi_ep_bind and its like in the table of an object} */
+    public static FunctionSlot bind(long object) {
+        return bind.slot(object);
     }
 
     /** {@return the slot of fi_close in the table of an object} */
@@ -46,6 +56,10 @@ public record FunctionSlot(long address) {
     public static OpenResult open(Handle domain, String name) {
         return OpenResult.of(domain.provider(), (arena, out) -> Downcalls.callForInt(fi_open_ops.of(domain),
                 domain.pointer(), arena.allocateFrom(name), 0, out, MemorySegment.NULL));
+    }
+
+    public static boolean isQueue(long object) {
+        return NativeWords.get(object, fid.fclass$offset()) == fabric_h.FI_CLASS_CQ(); // a size_t
     }
 
     public static boolean isEndpoint(long object) {

@@ -15,9 +15,9 @@ import java.util.Collections;
 /**
  * Calls of C functions. All arguments are {@code long}s: a pointer is its address, and an {@code int} or {@code enum}
  * has a register or eight bytes of the stack to itself on 64-bit Linux, of which the function reads the lower half. So
- * only their number tells one call from another, and a call may pass more than its function takes: who calls removes
- * them from the stack. There are handles of 6, 8, 12 and 16 arguments. The JDK takes some 8 ms to make the first handle
- * of a type, in each process, and the zeros of the longest call cost a nanosecond.
+ * only their number tells one call from another, and a call may pass more than its function takes: the caller removes
+ * them from the stack. There are handles of 6, 8, 12 and 16 arguments. The JDK takes some 8 ms to make the first
+ * handle of a type, in each process, and the zeros of the longest call cost a nanosecond.
  *
  * <p>The calls whose arguments are {@code long}s allocate nothing, also where they are interpreted. A critical call is
  * for functions that neither block nor call back. The thread stays in the Java state, which saves about 5 ns and delays

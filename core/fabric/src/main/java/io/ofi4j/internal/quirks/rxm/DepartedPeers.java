@@ -17,6 +17,7 @@ import io.ofi4j.internal.quirks.EndpointView;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -39,6 +40,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final FunctionDescriptor ENDPOINT = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG);
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
+    private static final FunctionDescriptor BIND = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final int EIO = -5;
     /** The state of a connection before it connects, and where that has failed. */
     private static final int IDLE = 0;
@@ -50,6 +52,8 @@ final class DepartedPeers extends CoreProviderPatch {
 
     /** Endpoints of ofi_rxm that are open. */
     private static final Set<Long> OPEN = ConcurrentHashMap.newKeySet();
+    /** The queues that endpoints of verbs are bound to. */
+    private static final Map<Long, Long> QUEUES = new ConcurrentHashMap<>();
     /** Addresses of closed endpoints of verbs that no other endpoint has got since. */
     private static final Set<Long> CLOSED = ConcurrentHashMap.newKeySet();
 
@@ -80,7 +84,7 @@ final class DepartedPeers extends CoreProviderPatch {
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
         OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
         if (queue.status() == 0) {
-            LateCloses.prepare(FunctionSlot.read(queue.handle()));
+            LateCloses.prepare(queue.handle());
             FidOps.fi_close(queue.handle());
         }
         return queue.status();
@@ -90,7 +94,7 @@ final class DepartedPeers extends CoreProviderPatch {
         replace(slot, MethodHandles.lookup(), method, descriptor);
     }
 
-    /** An upcall, like the next two: what it threw would end the process. */
+    /** An upcall, like the next three: what it threw would end the process. */
     private static void addCredits(MemorySegment original, long endpoint, long credits) {
         try {
             if (CLOSED.isEmpty() || !CLOSED.contains(endpoint)) { // a lookup allocates the key
@@ -108,6 +112,7 @@ final class DepartedPeers extends CoreProviderPatch {
             if (status == 0) {
                 long endpoint = NativeWords.get(out, 0);
                 CLOSED.remove(endpoint);
+                replace(FunctionSlot.bind(endpoint), "bind", BIND);
                 replace(FunctionSlot.close(endpoint), "close", CLOSE);
             }
         } catch (Throwable t) {
@@ -116,18 +121,31 @@ final class DepartedPeers extends CoreProviderPatch {
         return status;
     }
 
+    private static int bind(MemorySegment original, long object, long other, long flags) {
+        int status = EIO;
+        try {
+            status = (int) Downcalls.call(false, original, object, other, flags);
+            if (status == 0 && FunctionSlot.isQueue(other)) { QUEUES.put(object, other); }
+        } catch (Throwable t) {
+            return status; // without its queue as in a C program
+        }
+        return status;
+    }
+
     private static int close(MemorySegment original, long object) {
         try {
+            Long queue = QUEUES.remove(object);
             long connection = FunctionSlot.isEndpoint(object) ? FunctionSlot.context(object) : 0;
             long field = field(object, connection);
             if (field >= 0) {
-                Runnable close = () -> {
-                    if (NativeWords.get(connection, field) == object) { NativeWords.set(connection, field, 0); }
-                    CLOSED.add(object);
+                CLOSED.add(object);
+                Runnable close = () -> { // throws nothing
+                    NativeWords.set(connection, field, 0);
                     callClose(original, object);
                 };
-                boolean wasConnecting = NativeWords.getInt(connection, 0) != IDLE; // otherwise no read follows
-                if (!wasConnecting || !LateCloses.begin(object, close)) { close.run(); }
+                // ofi_rxm empties the queue next, except where a connection could not be begun
+                boolean isEmptied = queue != null && NativeWords.getInt(connection, 0) != IDLE;
+                if (!isEmptied || !LateCloses.begin(queue, object, close)) { close.run(); }
                 return 0;
             }
         } catch (Throwable t) {
