@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static io.ofi4j.internal.ffi.InlineFunction.*;
 
 import io.ofi4j.internal.os.Downcalls;
+import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
@@ -30,9 +31,25 @@ public record FunctionSlot(long address) {
         return fi_cq_read.slot(queue.address());
     }
 
-    /** {@return where a queue has the pointer to its table} */
-    public static FunctionSlot table(long queue) {
+    /** {@return where a queue has the pointer to its table of reads} */
+    public static FunctionSlot tableOfReads(long queue) {
         return new FunctionSlot(queue + fi_cq_read.table);
+    }
+
+    /** {@return where any object has the pointer to its table of fi_close, fi_ep_bind and the like} */
+    public static FunctionSlot table(long object) {
+        return new FunctionSlot(object + fi_close.table);
+    }
+
+    /** A copy of a table, which begins with its size, for some objects; it stays until the JVM ends. */
+    public static MemorySegment copy(MemorySegment table) {
+        long size = NativeWords.get(table.address(), 0);
+        return Arena.global().allocate(size, Long.BYTES).copyFrom(LibC.bytes(table, size));
+    }
+
+    /** {@return the same slot in the copy of its table} */
+    public FunctionSlot inCopy(MemorySegment table, MemorySegment copy) {
+        return new FunctionSlot(copy.address() + address - table.address());
     }
 
     /** {@return the slot of fi_endpoint in the table of a domain} */

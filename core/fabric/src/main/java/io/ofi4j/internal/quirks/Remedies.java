@@ -80,8 +80,8 @@ public final class Remedies {
                 && (operation.equals("fi_close(domain)") || operation.equals("fi_close(fabric)"));
         return mayKeepRegions
                 ? " The provider still uses it; it stays open until the process ends. That is so where an endpoint was"
-                        + " closed before its long sends had completed, because their receiver has ended or has posted"
-                        + " no receives: the provider keeps regions of its own for them."
+                        + " closed before long messages from or to it had completed: the provider keeps regions of its"
+                        + " own for them."
                 : " The provider still uses it; it stays open until the process ends.";
     }
 

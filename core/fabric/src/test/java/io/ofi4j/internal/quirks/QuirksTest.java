@@ -105,6 +105,7 @@ class QuirksTest {
             rxm-collectives 1.17 2.1 2.6
             rxm-half-received-writes 1.17 2.1 2.6
             rxm-departed-peers 1.17 2.1
+            rxm-arrived-operations 1.17 2.1 2.6
             verbs-connections 1.17 2.1 2.6
             verbs-adapter 1.17 2.1 2.6
             siw-reads 1.17 2.1 2.6
@@ -199,7 +200,8 @@ class QuirksTest {
 
     @Test
     void functionsAreNotReplacedInVersionsThatNobodyHasTried() {
-        assertThat(names("tcp;ofi_rxm", new Version(2, 7))).doesNotContain("rxm-half-received-writes");
+        assertThat(names("tcp;ofi_rxm", new Version(2, 7))).doesNotContain("rxm-half-received-writes",
+                "rxm-arrived-operations");
         assertThat(names("verbs;ofi_rxm", new Version(2, 2))).doesNotContain("rxm-departed-peers");
     }
 

@@ -113,6 +113,7 @@ abstract class CoreProviderPatch extends Quirk {
     private static synchronized void exit() {
         exiting = true;
         restore();
+        DepartedPeers.end();
         LateCloses.end();
     }
 
@@ -183,15 +184,21 @@ abstract class CoreProviderPatch extends Quirk {
                     method);
             return;
         }
-        MethodType type = descriptor.toMethodType().insertParameterTypes(0, MemorySegment.class);
         try {
-            MethodHandle target = where.findStatic(where.lookupClass(), method, type);
             MemorySegment original = slot.function();
-            MemorySegment stub = FunctionSlot.ofJava(MethodHandles.insertArguments(target, 0, original), descriptor);
+            MemorySegment stub = ofJava(original, where, method, descriptor);
             REPLACED.put(slot, new Replacement(original, stub));
             slot.set(stub);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
+    }
+
+    /** {@return a function that calls a Java method, whose first argument is the original} */
+    static MemorySegment ofJava(MemorySegment original, MethodHandles.Lookup where, String method,
+            FunctionDescriptor descriptor) throws ReflectiveOperationException {
+        MethodType type = descriptor.toMethodType().insertParameterTypes(0, MemorySegment.class);
+        MethodHandle target = where.findStatic(where.lookupClass(), method, type);
+        return FunctionSlot.ofJava(MethodHandles.insertArguments(target, 0, original), descriptor);
     }
 }

@@ -14,23 +14,31 @@ import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Provider;
+import io.ofi4j.internal.quirks.Quirk;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /**
- * Makes {@code ofi_rxm} forget an endpoint of verbs before the endpoint is closed. The replacement for fi_close of
- * verbs' endpoints removes the endpoint from its connection, and {@code ofi_rxm} posts nothing to a connection without
- * an endpoint. That is done when {@code ofi_rxm} has answered what had come; see {@link LateCloses}. Flow-control
- * messages for closed endpoints are dropped.
+ * Makes {@code ofi_rxm} forget an endpoint of the provider below before the endpoint is closed. Each such endpoint has
+ * a table of its own, whose fi_close removes the endpoint from its connection, and {@code ofi_rxm} posts nothing to a
+ * connection without an endpoint. That is done when {@code ofi_rxm} has answered what had come; see {@link LateCloses}.
+ * Flow-control messages for closed endpoints are dropped.
  */
 final class DepartedPeers extends CoreProviderPatch {
-    private static final String UPSTREAM = """
+    private static final String OVER_VERBS = """
             Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then \
             posts receives to it, adds credits to it, and answers atomic operations and long messages through it; the \
+            process ends.""";
+    private static final String OVER_TCP = """
+            Where an endpoint is closed, or its peer leaves, before ofi_rxm has looked at the atomic operations and \
+            long messages that have come, it closes the connection first and then answers them through it; the \
             process ends.""";
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
     /** {@code struct ofi_ops_flow_ctrl}: its size, and four functions, of which this is the third. */
@@ -44,28 +52,44 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final int EIO = -5;
     /** The state of a connection before it connects, and where that has failed. */
     private static final int IDLE = 0;
-    /**
-     * The number of bytes of ofi_rxm's connection that are searched: its state, the peer, verbs' endpoint and
-     * ofi_rxm's.
-     */
+    /** ofi_rxm's connection begins with its state, the peer, the endpoint of the provider below, and its own. */
     private static final long SEARCHED_BYTES = 4 * Long.BYTES;
 
     /** Endpoints of ofi_rxm that are open. */
     private static final Set<Long> OPEN = ConcurrentHashMap.newKeySet();
-    /** The queues that endpoints of verbs are bound to. */
+    /** The queues that endpoints of the provider below are bound to. */
     private static final Map<Long, Long> QUEUES = new ConcurrentHashMap<>();
-    /** Addresses of closed endpoints of verbs that no other endpoint has got since. */
+    /** Addresses of closed endpoints of the provider below that no other endpoint has got since. */
     private static final Set<Long> CLOSED = ConcurrentHashMap.newKeySet();
+
+    /** What the provider below has instead, by the table of its endpoints. */
+    private static final Map<MemorySegment, MemorySegment> TABLES = new HashMap<>();
+    /** Endpoints of the provider below that are open, each with its usual table. */
+    private static final Map<Long, MemorySegment> REPLACED = new HashMap<>();
+
+    private static boolean isAtEnd;
+
+    private final boolean hasFlowControl;
+
+    private DepartedPeers(String name, Predicate<Provider> providers, VersionRange versions, String upstream,
+            String test, boolean hasFlowControl) {
+        super(name, providers, versions, upstream, test);
+        this.hasFlowControl = hasFlowControl;
+    }
 
     /**
      * Functions are replaced up to the newest version that was tested over verbs. ofi_rxm's connection begins the same
      * in all of them, and differently in what follows 2.6 (bc7f16ec0).
      */
-    private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 1);
+    static Quirk overVerbs() {
+        return new DepartedPeers("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"),
+                VersionRange.from(1, 17).to(2, 1), OVER_VERBS, "DepartedPeerTest", true);
+    }
 
-    DepartedPeers() {
-        super("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"), VERSIONS, UPSTREAM,
-                "DepartedPeerTest");
+    /** Seen in each of 1.17, 1.19, 1.22, 2.1 and 2.6. */
+    static Quirk overTcp() {
+        return new DepartedPeers("rxm-arrived-operations", provider -> provider.hasCore("tcp", "net"),
+                VersionRange.from(1, 17).to(2, 6), OVER_TCP, "ArrivingAtomicsTest", false);
     }
 
     @Override
@@ -76,10 +100,12 @@ final class DepartedPeers extends CoreProviderPatch {
 
     @Override
     int replaceIn(Handle domain) {
-        OpenResult table = FunctionSlot.open(domain, FLOW_CONTROL);
-        if (table.status() != 0) { return table.status(); }
-        if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
-            replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
+        if (hasFlowControl) {
+            OpenResult table = FunctionSlot.open(domain, FLOW_CONTROL);
+            if (table.status() != 0) { return table.status(); }
+            if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
+                replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
+            }
         }
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
         OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
@@ -88,6 +114,16 @@ final class DepartedPeers extends CoreProviderPatch {
             FidOps.fi_close(queue.handle());
         }
         return queue.status();
+    }
+
+    /** The JVM ends: no endpoint may reach a Java method any more. */
+    static void end() {
+        synchronized (REPLACED) {
+            REPLACED.forEach((endpoint, usual) -> FunctionSlot.table(endpoint).set(usual));
+            REPLACED.clear();
+            TABLES.clear();
+            isAtEnd = true;
+        }
     }
 
     private static void replace(FunctionSlot slot, String method, FunctionDescriptor descriptor) {
@@ -112,13 +148,34 @@ final class DepartedPeers extends CoreProviderPatch {
             if (status == 0) {
                 long endpoint = NativeWords.get(out, 0);
                 CLOSED.remove(endpoint);
-                replace(FunctionSlot.bind(endpoint), "bind", BIND);
-                replace(FunctionSlot.close(endpoint), "close", CLOSE);
+                if (context != 0) { replaceIn(endpoint); } // endpoints of ofi4j itself have no context
             }
         } catch (Throwable t) {
             return status; // without the replacement as in a C program
         }
         return status;
+    }
+
+    private static void replaceIn(long endpoint) throws ReflectiveOperationException {
+        synchronized (REPLACED) {
+            if (isAtEnd) { return; }
+            FunctionSlot slot = FunctionSlot.table(endpoint);
+            MemorySegment usual = slot.function();
+            MemorySegment replaced = TABLES.get(usual);
+            if (replaced == null) {
+                replaced = FunctionSlot.copy(usual);
+                set(FunctionSlot.bind(endpoint), usual, replaced, "bind", BIND);
+                set(FunctionSlot.close(endpoint), usual, replaced, "close", CLOSE);
+                TABLES.put(usual, replaced);
+            }
+            REPLACED.put(endpoint, usual);
+            slot.set(replaced);
+        }
+    }
+
+    private static void set(FunctionSlot slot, MemorySegment usual, MemorySegment copy, String method,
+            FunctionDescriptor descriptor) throws ReflectiveOperationException {
+        slot.inCopy(usual, copy).set(ofJava(slot.function(), MethodHandles.lookup(), method, descriptor));
     }
 
     private static int bind(MemorySegment original, long object, long other, long flags) {
@@ -134,8 +191,11 @@ final class DepartedPeers extends CoreProviderPatch {
 
     private static int close(MemorySegment original, long object) {
         try {
+            synchronized (REPLACED) {
+                REPLACED.remove(object);
+            }
             Long queue = QUEUES.remove(object);
-            long connection = FunctionSlot.isEndpoint(object) ? FunctionSlot.context(object) : 0;
+            long connection = FunctionSlot.context(object);
             long field = field(object, connection);
             if (field >= 0) {
                 CLOSED.add(object);
@@ -164,7 +224,7 @@ final class DepartedPeers extends CoreProviderPatch {
 
     /** Where a connection of ofi_rxm, which is the context of its endpoint, has that endpoint; -1 if it is none. */
     private static long field(long endpoint, long connection) {
-        if (connection == 0 || !NativeMemory.isWritable(connection)) { return -1; }
+        if (connection == 0 || !NativeMemory.isReadable(connection)) { return -1; }
         long field = -1;
         boolean isOfOpenEndpoint = false;
         for (long word = 0; word < SEARCHED_BYTES; word += Long.BYTES) {

@@ -12,67 +12,76 @@ import io.ofi4j.internal.os.NativeWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Closes an endpoint of verbs once {@code ofi_rxm} has taken all completions from its queue, which it does in the same
- * call, and not before: it answers atomic operations and long messages that it finds there through the endpoint. What
- * comes to the queue after that is dropped, as its connection is gone.
+ * Closes an endpoint of the provider below once {@code ofi_rxm} has taken all completions from its queue, which it does
+ * in the same call, and not before: it answers atomic operations and long messages that it finds there through the
+ * endpoint. What comes to the queue after that is dropped where it can be recognised: its connection is gone.
  *
- * <p>Meanwhile that queue has a table of its own, whose fi_cq_read is a Java method. No other queue has it: ofi4j's own
- * queues of verbs are read by critical calls, which must not reach a Java method.
+ * <p>Meanwhile that queue has a table of its own, whose fi_cq_read is a Java method. No other queue has it: queues that
+ * ofi4j itself opens are read by critical calls, which must not reach a Java method.
+ *
+ * <p>A provider looks for more completions only when its queue is empty, and a busy peer always has more. Therefore the
+ * queue is read in batches: one that is not full has emptied it, and {@code ofi_rxm} gets what was in it.
  */
 final class LateCloses {
     private static final FunctionDescriptor READ = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    /** A peer that goes on sending does not keep an endpoint open. */
-    private static final long MAX_NANOS = 1_000_000_000;
-    /** Where a {@code struct fi_cq_data_entry} has its flags, behind the context. */
+    /** {@code struct fi_cq_data_entry}, and where it has its flags, behind the context. */
+    private static final long ENTRY = 40;
     private static final long FLAGS = 8;
+    private static final int BATCH = 256;
+    /** A peer that goes on sending does not keep an endpoint open. A full batch is followed by another in any case. */
+    private static final int BATCHES = 64;
     /** The bytes of a receive of {@code ofi_rxm} that are searched for the endpoint that it was posted to. */
     private static final long SEARCHED_BYTES = 16 * Long.BYTES;
 
     /** By the address of the queue, which {@code ofi_rxm} reads under a lock. */
     private static final Map<Long, LateCloses> EMPTYING = new ConcurrentHashMap<>();
-    /** The table of verbs' queues; null until it is known, and once the JVM ends. */
-    private static MemorySegment usual;
-    private static MemorySegment replaced;
+    /** The usual tables of queues, and what replaces them; empty once the JVM ends. */
+    private static final Map<MemorySegment, MemorySegment> REPLACED = new HashMap<>();
 
+    private final MemorySegment table;
     private final long endpoint;
     private final Runnable close;
-    private final long begin = System.nanoTime();
+    private final MemorySegment batch = Arena.ofAuto().allocate(BATCH * ENTRY, Long.BYTES);
+    private int batches;
+    /** Whether the queue was empty after the batch. */
+    private boolean isEmptied;
+    /** The number of entries in the batch, and how many of them {@code ofi_rxm} has. */
+    private long filled;
+    private long taken;
     private boolean isClosed;
 
-    private LateCloses(long endpoint, Runnable close) {
+    private LateCloses(MemorySegment table, long endpoint, Runnable close) {
+        this.table = table;
         this.endpoint = endpoint;
         this.close = close;
     }
 
-    /** Makes the other table, like that of a queue of verbs. */
+    /** Makes the other table for queues like that one. */
     static synchronized void prepare(Handle queue) {
-        if (replaced != null) { return; }
-        MemorySegment table = FunctionSlot.table(queue.address()).function();
+        MemorySegment usual = FunctionSlot.tableOfReads(queue.address()).function();
+        if (REPLACED.containsKey(usual)) { return; }
+        MemorySegment copy = FunctionSlot.copy(usual);
         FunctionSlot read = FunctionSlot.read(queue);
-        long size = NativeWords.get(table.address(), 0); // every table begins with its size
-        MemorySegment copy = Arena.global().allocate(size, Long.BYTES).copyFrom(LibC.bytes(table, size));
         try {
-            MethodHandle method = MethodHandles.lookup().findStatic(LateCloses.class, "read",
-                    READ.toMethodType().insertParameterTypes(0, MemorySegment.class));
-            FunctionSlot.in(copy.address(), read.address() - table.address())
-                    .set(FunctionSlot.ofJava(MethodHandles.insertArguments(method, 0, read.function()), READ));
+            read.inCopy(usual, copy)
+                    .set(CoreProviderPatch.ofJava(read.function(), MethodHandles.lookup(), "read", READ));
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
-        replaced = copy;
-        usual = table;
+        REPLACED.put(usual, copy);
     }
 
     /** The JVM ends: no queue may reach a Java method any more. */
     static synchronized void end() {
-        if (usual != null) { EMPTYING.keySet().forEach(queue -> FunctionSlot.table(queue).set(usual)); }
-        usual = null;
+        EMPTYING.forEach((queue, late) -> FunctionSlot.tableOfReads(queue).set(late.table));
+        EMPTYING.clear();
+        REPLACED.clear();
     }
 
     /**
@@ -80,45 +89,58 @@ final class LateCloses {
      * happened.
      */
     static synchronized boolean begin(long queue, long endpoint, Runnable close) {
-        FunctionSlot table = FunctionSlot.table(queue);
-        if (usual == null || !table.function().equals(usual)) { return false; }
-        EMPTYING.put(queue, new LateCloses(endpoint, close));
+        FunctionSlot table = FunctionSlot.tableOfReads(queue);
+        MemorySegment usual = table.function();
+        MemorySegment replaced = REPLACED.get(usual);
+        if (replaced == null) { return false; }
+        EMPTYING.put(queue, new LateCloses(usual, endpoint, close));
         table.set(replaced);
         return true;
     }
 
     private static synchronized void leave(long queue) {
-        if (usual != null) { FunctionSlot.table(queue).set(usual); }
-        EMPTYING.remove(queue);
-    }
-
-    private void close() {
-        isClosed = true;
-        close.run();
+        LateCloses left = EMPTYING.remove(queue);
+        if (left != null) { FunctionSlot.tableOfReads(queue).set(left.table); }
     }
 
     /** An upcall: what it threw would end the process. */
     private static long read(MemorySegment original, long queue, long entries, long count) {
-        long found = -Errno.EAGAIN;
         try {
             LateCloses mine = EMPTYING.get(queue);
-            while (true) {
-                found = Downcalls.call(false, original, queue, entries, count);
-                if (mine == null) { return found; }
-                if (found > 0 && mine.isClosed && mine.isItsReceive(entries)) { continue; }
-                if (found != -Errno.EAGAIN && (mine.isClosed || System.nanoTime() - mine.begin < MAX_NANOS)) {
-                    return found;
-                }
-                if (mine.isClosed) {
-                    leave(queue);
-                    return found;
-                }
-                mine.close();
-                if (found != -Errno.EAGAIN) { return found; }
+            if (mine == null) { return Downcalls.call(false, original, queue, entries, count); }
+            long found = mine.readOpen(original, queue, entries, count);
+            if (found != 0) { return found; }
+            if (!mine.isClosed) {
+                mine.isClosed = true;
+                mine.close.run();
             }
-        } catch (Throwable t) { // what was found is in the entries
+            do {
+                found = Downcalls.call(false, original, queue, entries, count);
+            } while (found > 0 && mine.isItsReceive(entries));
+            if (found == -Errno.EAGAIN) { leave(queue); }
             return found;
+        } catch (Throwable t) {
+            return -Errno.EAGAIN; // ofi_rxm reads again when it makes progress
         }
+    }
+
+    /** What {@code ofi_rxm} gets before the endpoint closes; 0 when it is to be closed, and later. */
+    private long readOpen(MemorySegment original, long queue, long entries, long count) {
+        if (taken == filled) {
+            if (isEmptied) { return 0; }
+            filled = 0;
+            taken = 0;
+            long found = Downcalls.call(false, original, queue, batch.address(), BATCH);
+            isEmptied = found == -Errno.EAGAIN || ++batches >= BATCHES && found >= 0 && found < BATCH;
+            if (found == -Errno.EAGAIN) { return 0; }
+            if (found < 0) { return found; } // an operation that has failed: another call reads it
+            filled = found;
+        }
+        long given = Math.min(count, filled - taken);
+        LibC.bytes(MemorySegment.ofAddress(entries), given * ENTRY)
+                .copyFrom(batch.asSlice(taken * ENTRY, given * ENTRY));
+        taken += given;
+        return given;
     }
 
     private boolean isItsReceive(long entry) {
