@@ -11,7 +11,11 @@ import io.ofi4j.conformance.Pattern;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
 import io.ofi4j.conformance.Wrong;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.WaitObject;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -41,6 +45,9 @@ final class CloseCorners {
     /** More operations than a domain works on at a time over some providers. */
     private static final int CLOSES = 12;
     private static final int UNDER_WAY = 32;
+    /** More than a target looks at in one poll. */
+    private static final int MANY_SUMS = 50;
+    private static final Duration MOMENT = Duration.ofMillis(100);
     private static final Duration SHORT = Duration.ofMillis(300);
 
     private CloseCorners() {}
@@ -49,6 +56,7 @@ final class CloseCorners {
         all.put("an endpoint closes under the writes of its neighbour", CloseCorners::closeUnderWrites);
         all.put("an endpoint closes while its read is answered", CloseCorners::closeUnderRead);
         all.put("a target closes while a write with data comes", CloseCorners::closeUnderData);
+        all.put("an endpoint closes under atomic operations that have come", CloseCorners::closeUnderAtomics);
         all.put("a domain works on after closes under operations", CloseCorners::closeOften);
         all.put("a shutdown closes no file of the program", CloseCorners::shutDown);
         all.put("a queue is waited for after its endpoint has closed", CloseCorners::waitBehindClose);
@@ -105,6 +113,34 @@ final class CloseCorners {
                 ends.far.endpoint().close();
                 for (int i = 0; i < MANY_POLLS; i++) {
                     ends.poll();
+                }
+            }
+        }
+    }
+
+    /** Its provider would answer them. */
+    private static void closeUnderAtomics(Subject subject) throws InterruptedException {
+        FabricHints hints = subject.hints(Capability.ATOMIC);
+        if (!Subject.info(hints).provider().equals(subject.provider())) {
+            throw new UnsupportedOperationException("it has no atomic operations"); // ofi_rxm over it has them
+        }
+        for (int times = 0; times < WRITES; times++) {
+            try (Ends ends = new Ends(subject, hints, CompletionQueueAttributes.defaults(), Ends.QUEUES);
+                    MemoryRegion source = ends.domain.allocate(SIZE, Access.WRITE);
+                    MemoryRegion target = ends.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
+                ends.near.endpoint().rma().write(source.slice(0, 0), ends.peer, target.remote(), TOKEN); // connects
+                ends.awaitToken(TOKEN);
+                long begin = System.nanoTime();
+                int posted = 0;
+                while (posted < MANY_SUMS && System.nanoTime() - begin < MOMENT.toNanos()) {
+                    posted += ends.near.endpoint().atomics().tryExecute(AtomicOperation.SUM, Datatype.INT64, source, 0,
+                            1, ends.peer, target.remote(), 0, posted) ? 1 : 0;
+                    ends.near.poll();
+                }
+                Thread.sleep(MOMENT); // they come to a target that does not look
+                ends.far.endpoint().close();
+                for (int i = 0; i < MANY_POLLS; i++) {
+                    ends.near.poll();
                 }
             }
         }

@@ -279,6 +279,19 @@ class TrialRunTest {
         assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.HUNG);
     }
 
+    @Test
+    void aCloseUnderAtomicOperationsEndsTheProcessWithoutTheQuirk() {
+        String name = "an endpoint closes under atomic operations that have come";
+
+        Result with = runOne(subject("tcp;ofi_rxm"), List.of(), CORNERS, name);
+        Result without = runOne(subject("tcp;ofi_rxm"), List.of(NO_QUIRKS), CORNERS, name);
+
+        assertThat(with.outcome()).as(with.text()).isEqualTo(Outcome.WORKS);
+        if (!TestProviders.isBefore(2, 0)) { // up to 1.22 it needs luck
+            assertThat(without.outcome()).as(without.text()).isEqualTo(Outcome.ENDED);
+        }
+    }
+
     /** Another name would be refused. */
     @Test
     void whatNoTrialShowsAreQuirks() {

@@ -2,9 +2,11 @@ package io.ofi4j.internal.quirks.rxm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.Access;
 import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -18,6 +20,7 @@ import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +46,38 @@ class ReplacedFunctionsTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains("the originals came back");
+    }
+
+    /** Its own endpoints open connections in critical calls, which must not reach a Java method. */
+    @Test
+    void theProviderBelowWorksBesideOfiRxm() {
+        Forked.Result result = Forked.run(WritesBeside.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("wrote beside it");
+    }
+
+    static final class WritesBeside {
+        private WritesBeside() {}
+
+        public static void main(String[] arguments) {
+            for (String bare : TestProviders.rma().filter(List.of("tcp", "net")::contains).toList()) {
+                try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(bare + ";ofi_rxm"));
+                        Domain _ = fabric.openDomain()) {
+                    write(bare);
+                }
+            }
+            System.out.println("wrote beside it");
+        }
+
+        private static void write(String provider) {
+            try (Pair pair = new Pair(provider);
+                    MemoryRegion source = pair.domain.allocate(Long.BYTES, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(Long.BYTES, Access.REMOTE_WRITE)) {
+                pair.rma().write(source.slice(0, Long.BYTES), pair.far, target.remote(), 1);
+                pair.awaitToken(1);
+            }
+        }
     }
 
     static final class ClosesDomains {
