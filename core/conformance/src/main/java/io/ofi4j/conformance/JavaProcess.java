@@ -27,6 +27,12 @@ public final class JavaProcess implements AutoCloseable {
     /** Of what is printed to standard error, such as the JVM's report of a crash. */
     private static final int MAX_ERROR_LINES = 60;
     private static final Path SHM = Path.of("/dev/shm");
+    /**
+     * Has glibc overwrite what is freed, see mallopt(3): a provider that uses it ends the process then, and not only on
+     * a bad day.
+     */
+    private static final String FREED_MEMORY = "MALLOC_PERTURB_";
+    private static final String OVERWRITTEN = "165";
     /** A file descriptor that is what standard output was, and standard output is what standard error is. */
     private static final List<String> ASIDE = List.of("sh", "-c", "exec \"$0\" \"$@\" 3>&1 1>&2");
     private static final Path ANSWERS = Path.of("/dev/fd/3");
@@ -74,15 +80,19 @@ public final class JavaProcess implements AutoCloseable {
 
     /** {@return the process of a command line as {@link #command} says} */
     public static JavaProcess start(List<String> options, Class<?> main, List<String> arguments) {
-        return start(command(options, main, arguments));
+        return start(new ProcessBuilder(command(options, main, arguments)));
     }
 
     /**
      * {@return such a process whose lines are what it writes to {@link #answers}} What it prints to standard output, as
-     * some libraries do, is printed to standard error.
+     * some libraries do, is printed to standard error. Memory that is freed there is overwritten, unless the environment
+     * says otherwise.
      */
     public static JavaProcess startAnswering(List<String> options, Class<?> main, List<String> arguments) {
-        return start(Stream.of(ASIDE, command(options, main, arguments)).flatMap(List::stream).toList());
+        ProcessBuilder builder = new ProcessBuilder(
+                Stream.of(ASIDE, command(options, main, arguments)).flatMap(List::stream).toList());
+        builder.environment().putIfAbsent(FREED_MEMORY, OVERWRITTEN);
+        return start(builder);
     }
 
     /** {@return where a process writes that {@link #startAnswering} has started} Each line is written at once. */
@@ -94,9 +104,9 @@ public final class JavaProcess implements AutoCloseable {
         }
     }
 
-    private static JavaProcess start(List<String> command) {
+    private static JavaProcess start(ProcessBuilder builder) {
         try {
-            return new JavaProcess(new ProcessBuilder(command).start());
+            return new JavaProcess(builder.start());
         } catch (IOException e) {
             throw new UncheckedIOException("a second process cannot be started: " + e.getMessage(), e);
         }

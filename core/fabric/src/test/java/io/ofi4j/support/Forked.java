@@ -30,6 +30,13 @@ public final class Forked {
 
     private static final Duration DEADLINE = Patience.seconds(120);
 
+    /**
+     * Has glibc overwrite what is freed, see mallopt(3): a provider that uses it ends the process each time, and not by
+     * chance.
+     */
+    private static final String FREED_MEMORY = "MALLOC_PERTURB_";
+    private static final String OVERWRITTEN = "165";
+
     /** One class of each place whose classes a test may use, besides those of the tests themselves. */
     private static final List<String> PLACES = List.of("io.ofi4j.support.Forked", "io.ofi4j.Libfabric",
             "io.ofi4j.job.Job", "io.ofi4j.durable.Saver", "io.ofi4j.verbs.Verbs", "io.ofi4j.test.TestFabric",
@@ -142,6 +149,7 @@ public final class Forked {
             ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
             // The defaults of this library are what is tested, not those of who runs the tests.
             builder.environment().keySet().removeAll(List.of("IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"));
+            builder.environment().putIfAbsent(FREED_MEMORY, OVERWRITTEN);
             Process process = builder.start();
             STARTED.add(process);
             process.onExit().thenAccept(STARTED::remove);
