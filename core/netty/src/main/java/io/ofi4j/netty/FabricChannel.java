@@ -44,8 +44,8 @@ import java.util.concurrent.TimeUnit;
  * Experimental: this API may change after 0.1.0.
  *
  * <p>It is a {@link DuplexChannel}, and behaves as those of NIO do: what is written and flushed before a close arrives,
- * a peer that reads nothing makes the channel unwritable, and a peer whose process ends without a word ends in an
- * {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of {@link #alloc} are sent from where
+ * a peer that reads nothing makes the channel unwritable, and a peer whose process ends without a word, or whose bytes
+ * have not all come, ends in an {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of {@link #alloc} are sent from where
  * they are, if the program has no other reference to them, and so are long ones that were read; other bytes are copied.
  * What is read is not copied where it is long, and the program does not keep too much of it.
  *
@@ -56,7 +56,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class FabricChannel extends AbstractChannel implements DuplexChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
-    /** How long the other side may take to answer a close. */
+    /** How long the loop of the other side may take to say that all has come. */
     private static final Duration LINGER = Duration.ofSeconds(10);
     /** What came before the connection has ended: a window, beside what others send. */
     private static final int LAST_POLLS = 16;
@@ -88,6 +88,9 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     private int maxCredits;
     /** How many messages the other side may send. */
     private int granted = FabricLoop.WINDOW;
+    /** The numbers of the next messages of bytes or of an end, to the other side and from it. */
+    private int nextSent;
+    private int nextReceived;
     /** Messages that were read, and for which the other side has no credit yet. */
     private int consumed;
     private boolean isReading;
@@ -99,6 +102,8 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     private boolean owesFin;
     private boolean owesClose;
     private boolean isPeerClosed;
+    /** The other side waits to learn that all it has sent is here. */
+    private boolean owesAnswer;
     private Thread connecting;
     private ChannelPromise connectPromise;
     /** What releases this where the other side does not answer its close. */
@@ -181,10 +186,13 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             config.use(loop.allocator());
             try {
                 if (link != null) { accept(); }
-                promise.setSuccess();
             } catch (IOException | RuntimeException e) {
+                doDeregister();
                 promise.setFailure(e);
+                return;
             }
+            promise.setSuccess();
+            if (link != null && link.isGone()) { tellGone(); } // while nobody could tell it
         });
     }
 
@@ -199,7 +207,6 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         }
         state = State.CONNECTED;
         link.accept(loop.hello(target));
-        if (link.isGone()) { tellGone(); } // before this was registered, and nobody told it
     }
 
     /**
@@ -212,7 +219,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         peer = loop.reach(hello.address(), greeting.doorbell());
         peerTarget = greeting.target();
         messageLength = Math.min(greeting.messageLength(), loop.slotLength());
-        maxCredits = greeting.window();
+        maxCredits = Math.min(greeting.window(), FabricLoop.WINDOW);
         credits = maxCredits;
     }
 
@@ -302,7 +309,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     /** What a message of the other side says; the buffer has its bytes. */
     void received(int kind, int count, ByteBuffer bytes) {
         if (state == State.CLOSED) { // nothing else is of use
-            if (kind == Frames.CLOSE && !owesClose) { release(); }
+            if ((kind == Frames.CLOSE || kind == Frames.GOT_ALL) && !owesClose) { release(); }
             return;
         }
         try {
@@ -315,6 +322,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     private void understand(int kind, int count, ByteBuffer bytes) throws FabricProtocolException {
         require(bytes.hasRemaining() == (kind == Frames.DATA), "a message of kind " + kind + " and another's length");
         require(!isPeerClosed, "a message behind its last");
+        if (kind != Frames.CREDIT) {
+            require(count == nextReceived, "message " + count + " where " + nextReceived
+                    + " is next: its provider has lost some, or it does not keep them in order");
+            nextReceived = Frames.next(nextReceived);
+        }
         switch (kind) {
             case Frames.DATA -> take(bytes);
             case Frames.CREDIT -> {
@@ -328,9 +340,10 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
                 end();
             }
             case Frames.CLOSE -> {
-                isPeerClosed = true;
                 hasFin = true;
-                end();
+                owesAnswer = true;
+                sendAnswer();
+                peerClosed();
             }
             default -> throw new FabricProtocolException("the other side has sent a message of kind " + kind);
         }
@@ -389,6 +402,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         }
     }
 
+    /** The program reads automatically no more, and takes back what it has asked for. */
+    void autoReadCleared() {
+        if (isRegistered()) { inLoop(() -> isReading = false); }
+    }
+
     @Override
     protected void doBeginRead() {
         isReading = true;
@@ -412,6 +430,13 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (isEnded && unread.isEmpty() && isReading) { shutInput(); }
     }
 
+    /** The other side sends no more, and takes nothing: what was to go fails, and what has come can be read. */
+    private void peerClosed() {
+        isPeerClosed = true;
+        end();
+        own().flushAgain();
+    }
+
     /** The other side sends no more. */
     private void end() {
         isEnded = true;
@@ -427,7 +452,6 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         }
         pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
         pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
-        if (isPeerClosed) { own().flushAgain(); } // nobody takes what is left
     }
 
     @Override
@@ -441,16 +465,21 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     protected void doWrite(ChannelOutboundBuffer out) throws Exception {
         requireConnected();
         if (isPeerClosed) {
-            if (!isInputShut) { return; } // what it has sent before is read first
-            throw new IOException("the other side has closed the connection");
+            IOException why = new IOException("the other side has closed the connection");
+            if (isInputShut) { throw why; } // which closes the channel
+            while (out.current() != null) { // what the other side has sent is read first
+                out.remove(why);
+            }
+            return;
         }
         boolean hasSent = false;
-        while (credits > 0 && out.current() instanceof ByteBuf first) {
+        while (out.current() instanceof ByteBuf first) {
             if (!first.isReadable()) {
                 out.remove();
                 continue;
             }
-            int slot = loop.takeSlot(this);
+            if (credits == 0) { break; }
+            int slot = loop.takeSlot(this, peer);
             if (slot < 0) { break; }
             try {
                 fill(out, slot);
@@ -464,6 +493,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
                 break;
             }
             credits--;
+            nextSent = Frames.next(nextSent);
             hasSent = true;
             out.removeBytes(length);
         }
@@ -473,7 +503,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     /** Copies as much of what is flushed to a slot as it takes, up to a body that can stay where it is. */
     private void fill(ChannelOutboundBuffer out, int slot) throws Exception {
         int start = (int) loop.offset(slot);
-        Frames.write(loop.memory(slot), start, peerTarget, Frames.DATA, 0);
+        Frames.write(loop.memory(slot), start, peerTarget, Frames.DATA, nextSent);
         copier.begin(loop, loop.sending(slot), start + Frames.HEADER, start + messageLength);
         out.forEachFlushedMessage(copier);
     }
@@ -529,6 +559,7 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
             return;
         }
         if (state != State.CONNECTED) { return; }
+        if (owesAnswer) { sendAnswer(); }
         sendCredit();
         own().flushAgain();
         if (owesFin) { sendFin(); }
@@ -564,12 +595,12 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (state == State.CLOSED) {
             release();
         } else if (state == State.CONNECTED) {
-            if (link.state() == PeerLink.State.LOST && !isPeerClosed) {
+            if (isPeerClosed) {
+                readComplete();
+            } else if (link.state() == PeerLink.State.LOST) {
                 broken(new IOException("the process of the other side has ended, or cannot be reached"));
             } else {
-                isPeerClosed = true;
-                end();
-                readComplete();
+                broken(new IOException("the other side has ended the connection, and not all it had written came"));
             }
         }
     }
@@ -587,7 +618,10 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (state != State.CONNECTED) { throw new NotYetConnectedException(); }
     }
 
-    private void sendFin() { owesFin = !loop.send(this, peer, peerTarget, Frames.FIN, 0); }
+    private void sendFin() {
+        owesFin = !loop.send(this, peer, peerTarget, Frames.FIN, nextSent);
+        if (!owesFin) { nextSent = Frames.next(nextSent); }
+    }
 
     @Override
     protected void doClose() {
@@ -605,16 +639,23 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (connecting != null) { connecting.interrupt(); }
         if (before == State.CONNECTED && !link.isGone()) {
             owesClose = true;
-            sendClose();
             lingering = eventLoop().schedule(this::release, LINGER.toMillis(), TimeUnit.MILLISECONDS);
+            try {
+                sendClose();
+            } catch (RuntimeException | OutOfMemoryError e) { // there is no memory for it
+                release();
+                throw e;
+            }
         } else {
             release();
         }
     }
 
-    /** The last message. The other side answers with its own, or ends the link. */
+    private void sendAnswer() { owesAnswer = !loop.send(this, peer, peerTarget, Frames.GOT_ALL, 0); }
+
+    /** The last message. The other side answers that it has come, or with its own. */
     private void sendClose() {
-        owesClose = !loop.send(this, peer, peerTarget, Frames.CLOSE, 0);
+        owesClose = !loop.send(this, peer, peerTarget, Frames.CLOSE, nextSent);
     }
 
     /** The other side has answered, or ended. */
@@ -625,14 +666,10 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     /** Nothing more comes, and nothing more has to go. */
     void release() {
         FabricLoop from = loop;
-        if (from == null) {
-            if (link != null) { link.close(); }
-            return;
-        }
         loop = null;
         owesClose = false;
-        if (target != null) { from.remove(this); }
-        if (peer != null) { from.leave(peer); }
+        if (from != null && target != null) { from.remove(this); }
+        if (from != null && peer != null) { from.leave(peer); }
         if (lingering != null) { lingering.cancel(false); }
         if (link != null) { link.close(); }
         if (parent() instanceof FabricServerChannel server) { server.forget(link); }
@@ -643,6 +680,10 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         IoRegistration registered = registration;
         registration = null;
         if (registered != null) { registered.cancel(); }
+        if (state == State.CONNECTED) { // another loop has another endpoint
+            own().close();
+            pipeline().fireChannelInactive(); // Netty says it of channels alone that are registered
+        }
     }
 
     @Override

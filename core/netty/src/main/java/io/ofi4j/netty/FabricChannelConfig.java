@@ -45,6 +45,9 @@ final class FabricChannelConfig extends DefaultChannelConfig {
         return this;
     }
 
+    @Override
+    protected void autoReadCleared() { if (channel instanceof FabricChannel one) { one.autoReadCleared(); } }
+
     boolean allowsHalfClosure() { return allowsHalfClosure; }
 
     @Override

@@ -7,9 +7,12 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.job.RendezvousException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -36,14 +39,18 @@ import java.util.concurrent.locks.LockSupport;
  * receive what was sent to them. All but the memory for long buffers is a quarter of that over a provider that is a
  * layer, such as {@code tcp;ofi_rxm}. A loop polls for a while before it sleeps: for 50 microseconds, or as long as
  * {@link #newFactory(FabricHints, Duration)} is told. Over providers without wait descriptors, such as shm,
- * peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}.
+ * peers of the same machine wake it with a {@link io.ofi4j.job.Doorbell}. Where the provider fails, the channels of the
+ * loop are closed with an {@link IOException}, and the next one that is registered opens another endpoint.
  */
 public final class FabricIoHandler implements IoHandler {
     private static final Duration DEFAULT_SPIN = Duration.ofNanos(50_000);
     /** Shorter waits are the other side's at another core, and a yield would only make them longer. */
     private static final long YIELD_NANOS = 1_000;
-    /** How long channels that were closed may take to send their last bytes when the loop ends. */
-    private static final Duration LINGER = Duration.ofSeconds(2);
+    /** How long the other sides may take to answer that all has come when the loop ends. */
+    private static final Duration LINGER = Duration.ofSeconds(10);
+    /** Between two looks at whether they have. */
+    private static final long PAUSE_NANOS = 50_000;
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(FabricIoHandler.class);
 
     /** What the loop's thread does; who wakes it sets the first. */
     private static final int AWAKE = 0;
@@ -106,16 +113,25 @@ public final class FabricIoHandler implements IoHandler {
             park(context);
             return 0;
         }
-        int found = open.poll();
-        if (found > 0 || !context.canBlock()) { return found; }
+        try {
+            int found = open.poll();
+            if (found > 0 || !context.canBlock()) { return found; }
+            return await(open, context);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            if (e instanceof FabricException || e instanceof RendezvousException) {
+                if (Thread.interrupted()) { return 0; } // a task may have interrupted its own thread
+            }
+            fail(e);
+            return 0;
+        }
+    }
+
+    private int await(FabricLoop open, IoHandlerContext context) {
         state.set(POLLING);
         try {
             if (!context.canBlock()) { return 0; } // a task has come meanwhile, perhaps without a wake-up
             long nanos = Math.min(context.delayNanos(System.nanoTime()), open.longestWaitNanos());
             return nanos <= 0 ? 0 : await(open, nanos);
-        } catch (FabricException | RendezvousException e) {
-            if (!Thread.interrupted()) { throw e; } // a task may have interrupted its own thread
-            return 0;
         } finally {
             state.set(AWAKE);
         }
@@ -145,9 +161,30 @@ public final class FabricIoHandler implements IoHandler {
         return open.await(Duration.ofNanos(nanos - elapsed));
     }
 
+    /** The provider has failed: the channels learn why, and the next one that is registered gets another loop. */
+    private void fail(Throwable why) {
+        FabricLoop failed = loop;
+        loop = null;
+        LOGGER.warn("an event loop over a fabric has failed, and closes its channels", why);
+        for (FabricChannel channel : failed.channels()) {
+            channel.broken(new IOException("the event loop of this channel has failed: " + why.getMessage(), why));
+        }
+        end(failed);
+    }
+
+    private static void end(FabricLoop ended) {
+        ended.channels().forEach(FabricChannel::release);
+        try {
+            ended.close();
+        } catch (RuntimeException e) {
+            LOGGER.warn("what an event loop over a fabric had open stays open", e);
+        }
+    }
+
     private void park(IoHandlerContext context) {
         thread = Thread.currentThread();
         if (context.canBlock()) { LockSupport.parkNanos(this, context.delayNanos(System.nanoTime())); }
+        Thread.interrupted(); // or no later pause would be one
     }
 
     @Override
@@ -162,10 +199,18 @@ public final class FabricIoHandler implements IoHandler {
     @Override
     public IoRegistration register(IoHandle handle) {
         Handle own = (Handle) handle;
-        if (loop == null && own.needsLoop()) { loop = FabricLoop.open(hints); }
+        if (loop == null && own.needsLoop()) { loop = open(); }
         handles.add(own);
         own.registered();
         return new Registration(own);
+    }
+
+    private FabricLoop open() {
+        try {
+            return FabricLoop.open(hints);
+        } catch (Error e) { // Netty tells the channel of exceptions alone
+            throw new IllegalStateException("an event loop over a fabric cannot be opened: " + e.getMessage(), e);
+        }
     }
 
     @Override
@@ -178,16 +223,24 @@ public final class FabricIoHandler implements IoHandler {
 
     @Override
     public void destroy() {
-        if (loop == null) { return; }
-        long end = System.nanoTime() + LINGER.toNanos();
-        while (loop.hasChannels() && System.nanoTime() - end < 0) {
-            if (loop.poll() > 0) { continue; }
-            loop.channels().forEach(FabricChannel::releaseIfGone); // no task runs here any more
-            Thread.onSpinWait();
-        }
-        loop.channels().forEach(FabricChannel::release);
-        loop.close();
+        FabricLoop ending = loop;
         loop = null;
+        if (ending == null) { return; }
+        try {
+            drain(ending);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOGGER.warn("an event loop over a fabric has failed at its end", e);
+        }
+        end(ending);
+    }
+
+    private static void drain(FabricLoop ending) {
+        long end = System.nanoTime() + LINGER.toNanos();
+        while (ending.hasChannels() && System.nanoTime() - end < 0) {
+            if (ending.poll() > 0) { continue; }
+            ending.channels().forEach(FabricChannel::releaseIfGone); // no task runs here any more
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
     }
 
     /** Of a channel; its attachment is the loop. */

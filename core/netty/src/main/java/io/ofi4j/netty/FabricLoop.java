@@ -60,6 +60,10 @@ final class FabricLoop implements AutoCloseable {
     private static final int OVER_LAYERS = 16 << 10;
     /** How many messages of bytes may be on their way to a channel. */
     static final int WINDOW = 32;
+    /** How many messages of any kind may be on their way to a peer: a quarter of what an endpoint of shm has room for. */
+    private static final int MAX_SENDS_TO_PEER = 256;
+    /** The messages to peers that have ended after which the loop warns. */
+    private static final int MOST_LOST = 512;
     /** It is between the names of providers. */
     private static final String LAYER = ";";
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(FabricIoHandler.class);
@@ -97,8 +101,9 @@ final class FabricLoop implements AutoCloseable {
     private final boolean sendsBodies;
     private final IntObjectMap<FabricChannel> channels = new IntObjectHashMap<>();
     private final Map<EndpointAddress, LoopPeer> peers = new HashMap<>();
-    /** Of each send that is on its way: its channel, until that has closed, and its body. */
+    /** Of each send that is on its way: its channel, until that has closed, its receiver and its body. */
     private FabricChannel[] senders = {};
+    private LoopPeer[] receivers = {};
     private ByteBuf[] bodies = {};
     private LoopBuffer[] bodyMemory = {};
     /** The slot that is posted next: that of the message that is being received, or another. */
@@ -114,6 +119,9 @@ final class FabricLoop implements AutoCloseable {
     private boolean isStalled;
     private long stalledSince;
     private long strays;
+    /** How many messages are on their way to peers without channels here. */
+    private int lost;
+    private boolean hasWarned;
 
     private final CompletionHandler completions = new CompletionHandler() {
         @Override
@@ -132,7 +140,10 @@ final class FabricLoop implements AutoCloseable {
             if (error.token() >= SEND) {
                 FabricChannel sender = sent((int) (error.token() - SEND));
                 if (sender != null) { sender.broken(error.toException()); }
-            } else if (error.posted()) { post((int) error.token()); }
+            } else {
+                LOGGER.warn("{} has lost a message: {}. Its channel will find that one is missing", endpoint, error);
+                if (error.posted()) { post((int) error.token()); }
+            }
         }
     };
 
@@ -223,6 +234,14 @@ final class FabricLoop implements AutoCloseable {
 
     void leave(LoopPeer peer) {
         if (--peer.channels > 0) { return; }
+        lost += peer.sends;
+        if (lost > MOST_LOST && !hasWarned) {
+            hasWarned = true;
+            LOGGER.warn(
+                    "{} has {} messages on their way to peers that have ended, which its provider keeps. Soon it may"
+                            + " have no room for others: close the event loop, and make another",
+                    endpoint, lost);
+        }
         peers.remove(peer.address);
         peer.close();
         vector.remove(peer.peer);
@@ -230,19 +249,23 @@ final class FabricLoop implements AutoCloseable {
 
     /**
      * {@return a slot for a message, or -1 if all are on their way} Its number goes to {@link #send}. A message that
-     * its receiver has not taken keeps its slot, over some providers. Those for peers that have stopped must leave some
-     * for others; a peer that was killed may keep its own until the loop ends.
+     * its receiver has not taken keeps its slot, and its place in the endpoint, over some providers. Those for peers
+     * that have stopped must leave some for others; a peer that was killed may keep its own until the loop ends.
      */
-    int takeSlot(FabricChannel channel) {
-        int number = outgoing.take();
+    int takeSlot(FabricChannel channel, LoopPeer peer) {
+        int number = peer.sends < MAX_SENDS_TO_PEER ? outgoing.take() : Slots.NONE;
         if (number == Slots.NONE) { stalled.add(channel); }
         if (outgoing.count() > senders.length) {
             senders = Arrays.copyOf(senders, outgoing.count());
+            receivers = Arrays.copyOf(receivers, outgoing.count());
             bodies = Arrays.copyOf(bodies, outgoing.count());
             bodyMemory = Arrays.copyOf(bodyMemory, outgoing.count());
         }
         return number;
     }
+
+    /** {@return how many slots could be taken without more memory} */
+    int freeSlots() { return outgoing.free(); }
 
     /** A slot that was taken, and from which nothing is sent. */
     void giveBack(int number) { outgoing.give(number); }
@@ -310,6 +333,8 @@ final class FabricLoop implements AutoCloseable {
         } finally {
             if (isBusy) {
                 senders[number] = channel;
+                receivers[number] = peer;
+                peer.sends++;
             } else {
                 outgoing.give(number);
             }
@@ -328,7 +353,7 @@ final class FabricLoop implements AutoCloseable {
 
     /** Sends a header alone; whether there was room, or nothing can be sent any more, which the channel is told. */
     boolean send(FabricChannel channel, LoopPeer peer, Frames.Target target, int kind, int count) {
-        int number = takeSlot(channel);
+        int number = takeSlot(channel, peer);
         if (number < 0) { return false; }
         Frames.write(memory(number), offset(number), target, kind, count);
         try {
@@ -344,6 +369,10 @@ final class FabricLoop implements AutoCloseable {
         outgoing.give(number);
         FabricChannel sender = senders[number];
         senders[number] = null;
+        LoopPeer receiver = receivers[number];
+        receivers[number] = null;
+        receiver.sends--;
+        if (receiver.channels == 0) { lost--; }
         releaseBody(number);
         return sender;
     }

@@ -14,6 +14,7 @@ import io.ofi4j.job.RendezvousException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.channels.AlreadyBoundException;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -32,6 +33,8 @@ public final class FabricServerChannel extends AbstractServerChannel {
     private IoRegistration registration;
     private volatile PeerServer server;
     private volatile boolean isClosed;
+    /** Whether the program knows that this is bound, and may learn of peers; guarded by the children. */
+    private boolean admits;
     /** Whether the server's links are closed; guarded by the children. */
     private boolean hasEnded;
 
@@ -84,18 +87,26 @@ public final class FabricServerChannel extends AbstractServerChannel {
             throw new IllegalArgumentException(
                     "a FabricServerChannel is bound to an InetSocketAddress, and not to " + address);
         }
+        if (server != null) { throw new AlreadyBoundException(); }
         try {
             server = PeerServer.listen(at, config.secret(), this::look);
         } catch (RendezvousException e) {
             throw (BindException) new BindException(e.getMessage()).initCause(e);
         }
+        eventLoop().execute(() -> eventLoop().execute(this::admit)); // behind channelActive, whose task comes between
+    }
+
+    private void admit() {
+        synchronized (children) {
+            admits = true;
+        }
+        look();
     }
 
     /** Called by the thread of the links, which may wait for nobody. */
     private void look() {
         synchronized (children) {
-            // null for a peer that comes before doBind has returned: doBeginRead looks again
-            if (server == null || hasEnded) { return; }
+            if (!admits || hasEnded) { return; }
             server.poll(this::come, this::go);
             endIfUnused();
         }
@@ -135,7 +146,9 @@ public final class FabricServerChannel extends AbstractServerChannel {
     }
 
     @Override
-    protected void doBeginRead() { look(); }
+    protected void doBeginRead() {
+        // It always accepts.
+    }
 
     @Override
     protected void doClose() {

@@ -18,6 +18,8 @@ final class Frames {
     static final int FIN = 3;
     /** The channel is closed. */
     static final int CLOSE = 4;
+    /** The answer to the last message: it has come, and all before it. */
+    static final int GOT_ALL = 5;
 
     /** Both sides may have another byte order. */
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -31,6 +33,11 @@ final class Frames {
         memory.set(INT, offset, target.channel());
         memory.set(INT, offset + Integer.BYTES, kind << KIND_SHIFT | count);
         memory.set(LONG, offset + 2 * Integer.BYTES, target.key());
+    }
+
+    /** {@return the number of a message behind that one} It is in the count of bytes and ends, and shows a gap. */
+    static int next(int number) {
+        return number + 1 & MAX_COUNT;
     }
 
     static int channel(MemorySegment memory, long offset) { return memory.get(INT, offset); }
@@ -61,7 +68,7 @@ final class Frames {
      * @param doorbell the address of what wakes this side's loop; empty if it waits at a descriptor
      */
     record Greeting(Target target, int messageLength, int window, byte[] doorbell) {
-        private static final int VERSION = 1;
+        private static final int VERSION = 2;
         private static final int LENGTH = 4 * Integer.BYTES + Long.BYTES;
 
         byte[] encode() {

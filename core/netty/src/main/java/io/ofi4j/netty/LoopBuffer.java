@@ -51,7 +51,18 @@ final class LoopBuffer extends UnpooledDirectByteBuf {
         for (ByteBuf next = root.unwrap(); next != null; next = root.unwrap()) {
             root = next;
         }
-        return root instanceof LoopBuffer own && !own.hasLeft && own.refCnt() == 1 + own.sends ? own : null;
+        return root instanceof LoopBuffer own && !own.hasLeft && own.refCnt() == 1 + own.sends && own.isHeldBy(written)
+                ? own
+                : null;
+    }
+
+    /** Whether that keeps this: what the program wrote as Unpooled.unreleasableBuffer does not, and is still its own. */
+    private boolean isHeldBy(ByteBuf written) {
+        int count = refCnt();
+        written.retain();
+        boolean isHeld = refCnt() > count;
+        written.release();
+        return isHeld;
     }
 
     MemoryRegion region() { return region; }

@@ -13,6 +13,8 @@ final class LoopPeer {
     private final RemoteDoorbell doorbell;
     /** How many channels reach it. */
     int channels;
+    /** How many messages are on their way to it. */
+    int sends;
 
     LoopPeer(EndpointAddress address, Peer peer, byte[] doorbell) {
         this.address = address;

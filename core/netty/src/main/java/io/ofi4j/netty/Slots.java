@@ -45,7 +45,7 @@ final class Slots {
         MemoryRegion region;
         try {
             region = newBlock.get();
-        } catch (FabricException e) { // there is no more memory: what there is must do
+        } catch (FabricException | OutOfMemoryError e) { // there is no more memory: what there is must do
             if (regions.isEmpty()) { throw e; }
             maxBlocks = regions.size();
             return;
@@ -58,6 +58,9 @@ final class Slots {
             give(number);
         }
     }
+
+    /** {@return how many of them are free} */
+    int free() { return free; }
 
     /** {@return how many slots there are} */
     int count() { return regions.size() * BLOCK; }

@@ -29,7 +29,7 @@ class FabricLoopTest {
                 peer = near.reach(hello.address(), new byte[0]);
             }
 
-            assertThatThrownBy(() -> near.send(null, peer, near.takeSlot(null), Frames.HEADER))
+            assertThatThrownBy(() -> near.send(null, peer, near.takeSlot(null, peer), Frames.HEADER))
                     .isInstanceOf(IOException.class).hasMessageContaining("cannot be reached");
         }
     }

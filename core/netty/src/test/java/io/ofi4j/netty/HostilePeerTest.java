@@ -47,8 +47,19 @@ class HostilePeerTest extends FabricLoops {
             @Override
             void tell(RawPeer liar, RawPeer.Joined to) {
                 for (int i = 0; i <= FabricLoop.WINDOW; i++) {
-                    liar.send(to, Frames.DATA, 0, ONE);
+                    liar.send(to, Frames.DATA, i, ONE);
                 }
+            }
+        },
+        A_GAP("message 1 where 0 is next") {
+            @Override
+            void tell(RawPeer liar, RawPeer.Joined to) { liar.send(to, Frames.DATA, 1, ONE); }
+        },
+        A_GAP_BEFORE_THE_LAST("message 2 where 1 is next") {
+            @Override
+            void tell(RawPeer liar, RawPeer.Joined to) {
+                liar.send(to, Frames.DATA, 0, ONE);
+                liar.send(to, Frames.CLOSE, 2);
             }
         },
         NOTHING("length") {
@@ -59,14 +70,14 @@ class HostilePeerTest extends FabricLoops {
             @Override
             void tell(RawPeer liar, RawPeer.Joined to) {
                 liar.send(to, Frames.FIN, 0);
-                liar.send(to, Frames.DATA, 0, ONE);
+                liar.send(to, Frames.DATA, 1, ONE);
             }
         },
         TWO_ENDS("two ends") {
             @Override
             void tell(RawPeer liar, RawPeer.Joined to) {
                 liar.send(to, Frames.FIN, 0);
-                liar.send(to, Frames.FIN, 0);
+                liar.send(to, Frames.FIN, 1);
             }
         },
         TWO_CLOSES("behind its last") {
