@@ -85,8 +85,8 @@ public final class JavaProcess implements AutoCloseable {
 
     /**
      * {@return such a process whose lines are what it writes to {@link #answers}} What it prints to standard output, as
-     * some libraries do, is printed to standard error. Memory that is freed there is overwritten, unless the environment
-     * says otherwise.
+     * some libraries do, is printed to standard error. Memory that is freed there is overwritten, unless the
+     * environment says otherwise.
      */
     public static JavaProcess startAnswering(List<String> options, Class<?> main, List<String> arguments) {
         ProcessBuilder builder = new ProcessBuilder(

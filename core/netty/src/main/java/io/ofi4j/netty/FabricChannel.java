@@ -45,9 +45,10 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>It is a {@link DuplexChannel}, and behaves as those of NIO do: what is written and flushed before a close arrives,
  * a peer that reads nothing makes the channel unwritable, and a peer whose process ends without a word, or whose bytes
- * have not all come, ends in an {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of {@link #alloc} are sent from where
- * they are, if the program has no other reference to them, and so are long ones that were read; other bytes are copied.
- * What is read is not copied where it is long, and the program does not keep too much of it.
+ * have not all come, ends in an {@link IOException} and a close. It writes {@link ByteBuf}s alone. Long ones of
+ * {@link #alloc} are sent from where they are, if the program has no other reference to them, and so are long ones that
+ * were read; other bytes are copied. What is read is not copied where it is long, and the program does not keep too
+ * much of it.
  *
  * <p>Its options are those of any channel, {@link io.netty.channel.ChannelOption#ALLOW_HALF_CLOSURE}, and
  * {@link FabricChannelOption#SECRET}, without which it does not connect. A connect fails with a
@@ -243,8 +244,8 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
                 Duration left = Duration.ofMillis(millis == 0 ? Integer.MAX_VALUE : millis)
                         .minusNanos(System.nanoTime() - start);
                 hand(PeerLink.connect(server, secret, mine, left, this::tellGone));
-            } catch (IOException | RuntimeException e) {
-                eventLoop().execute(() -> failed(e));
+            } catch (Throwable e) { // also an Error: somebody waits for the connect
+                tell(() -> failed(e));
             }
         });
     }
@@ -291,11 +292,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
         if (made.isGone()) { tellGone(); } // before there was a connection that could be told
     }
 
-    private void failed(Exception why) {
+    private void failed(Throwable why) {
         ChannelPromise promise = connectPromise;
         if (state != State.CONNECTING) { return; }
         connectPromise = null;
-        Exception told = why instanceof RendezvousException
+        Throwable told = why instanceof RendezvousException
                 ? (ConnectException) new ConnectException(why.getMessage()).initCause(why)
                 : why;
         own().fail(promise, told);
@@ -579,9 +580,11 @@ public final class FabricChannel extends AbstractChannel implements DuplexChanne
     }
 
     /** Called by a thread of {@code ofi4j-job}. */
-    void tellGone() {
+    void tellGone() { tell(this::gone); }
+
+    private void tell(Runnable task) {
         try {
-            eventLoop().execute(this::gone);
+            eventLoop().execute(task);
         } catch (RejectedExecutionException e) { // the loop has ended, and released this
             return;
         }

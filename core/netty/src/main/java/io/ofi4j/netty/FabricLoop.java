@@ -60,7 +60,7 @@ final class FabricLoop implements AutoCloseable {
     private static final int OVER_LAYERS = 16 << 10;
     /** How many messages of bytes may be on their way to a channel. */
     static final int WINDOW = 32;
-    /** How many messages of any kind may be on their way to a peer: a quarter of what an endpoint of shm has room for. */
+    /** How many messages may be on their way to a peer: a quarter of what an endpoint of shm has room for. */
     private static final int MAX_SENDS_TO_PEER = 256;
     /** The messages to peers that have ended after which the loop warns. */
     private static final int MOST_LOST = 512;

@@ -56,7 +56,7 @@ final class LoopBuffer extends UnpooledDirectByteBuf {
                 : null;
     }
 
-    /** Whether that keeps this: what the program wrote as Unpooled.unreleasableBuffer does not, and is still its own. */
+    /** Whether that keeps this: an Unpooled.unreleasableBuffer does not, and the program goes on using its bytes. */
     private boolean isHeldBy(ByteBuf written) {
         int count = refCnt();
         written.retain();

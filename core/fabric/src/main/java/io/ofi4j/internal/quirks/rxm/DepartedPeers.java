@@ -69,6 +69,7 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final Map<Long, MemorySegment> REPLACED = new HashMap<>();
 
     private static boolean isAtEnd;
+    private static volatile boolean controlsFlow;
 
     private final boolean hasFlowControl;
 
@@ -88,9 +89,9 @@ final class DepartedPeers extends CoreProviderPatch {
     }
 
     /**
-     * Seen in each of 1.17, 1.19, 1.22, 2.1 and 2.6. Up to 5fe83381d (1.19.0) xnet, which is net of 1.17 and tcp of
-     * 1.18, also opens the connections of its own unconnected endpoints through the function that is replaced here, and
-     * does so in posts, which are critical calls.
+     * Seen in each of 1.17, 1.19, 1.22, 2.1 and 2.6; 697688386 mended it after 2.6. Up to 5fe83381d (1.19.0) xnet,
+     * which is net of 1.17 and tcp of 1.18, also opens the connections of its own unconnected endpoints through the
+     * function that is replaced here, and does so in posts, which are critical calls.
      */
     static Quirk overTcp() {
         return new DepartedPeers("rxm-arrived-operations",
@@ -112,6 +113,7 @@ final class DepartedPeers extends CoreProviderPatch {
             if (table.status() != 0) { return table.status(); }
             if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
                 replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
+                controlsFlow = true;
             }
         }
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
@@ -205,7 +207,7 @@ final class DepartedPeers extends CoreProviderPatch {
             long connection = FunctionSlot.context(object);
             long field = field(object, connection);
             if (field >= 0) {
-                CLOSED.add(object);
+                if (controlsFlow) { CLOSED.add(object); }
                 Runnable close = () -> { // throws nothing
                     NativeWords.set(connection, field, 0);
                     callClose(original, object);
