@@ -76,11 +76,14 @@ final class DomainRegions {
             MemoryKind known) {
         Handle handle = null;
         MemoryRegion region = null;
-        List<Optional<WritebackErrors>> writebackErrors = List.of();
+        List<Optional<WritebackErrors>> writebackErrors = new ArrayList<>();
         Object recording = RECORDER.registering();
         try {
-            MemoryKind kind = known != null ? known : kindOf(attributes);
-            writebackErrors = attributes.segments().stream().map(memory -> WritebackErrors.of(memory, kind)).toList();
+            List<MemorySegment> segments = attributes.segments();
+            List<MemoryKind> kinds = known != null ? List.of(known) : kindsOf(attributes);
+            for (int i = 0; i < segments.size(); i++) {
+                writebackErrors.add(WritebackErrors.of(segments.get(i), kinds.get(i)));
+            }
             Registration registration = new Registration(domain, attributes, call);
             if (arena == null) {
                 registration.requireValid();
@@ -88,7 +91,7 @@ final class DomainRegions {
                 registration.requireWritable(attributes.segments().getFirst());
             }
             handle = registration.register();
-            region = new MemoryRegion(domain, handle, attributes, arena, kind, writebackErrors, null);
+            region = new MemoryRegion(domain, handle, attributes, arena, kinds, writebackErrors, null);
             count++;
             bytes += region.length();
             region.binding.apply(attributes.counter(), attributes.endpoint());
@@ -115,8 +118,9 @@ final class DomainRegions {
         }
     }
 
-    private static MemoryKind kindOf(MemoryRegionAttributes attributes) {
-        return attributes.isOnDevice() ? MemoryKind.DEVICE : FileMapping.kindOf(attributes.segments().getFirst());
+    private static List<MemoryKind> kindsOf(MemoryRegionAttributes attributes) {
+        return attributes.segments().stream()
+                .map(memory -> attributes.isOnDevice() ? MemoryKind.DEVICE : FileMapping.kindOf(memory)).toList();
     }
 
     DomainStatistics statistics() { return new DomainStatistics(count, bytes, closing.size()); }

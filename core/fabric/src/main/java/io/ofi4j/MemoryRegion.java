@@ -24,6 +24,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -105,17 +106,17 @@ public final class MemoryRegion implements AutoCloseable {
 
     /**
      * @param arena of memory allocated here, or null
-     * @param kind of the memory
+     * @param kinds of the memory of each segment
      * @param writebackErrors of the file of each segment
      * @param whole the region of several segments that this is a part of, or null
      */
-    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
+    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, List<MemoryKind> kinds,
             List<Optional<WritebackErrors>> writebackErrors, MemoryRegion whole) {
         List<MemorySegment> segments = attributes.segments();
         boolean severalSegments = segments.size() > 1;
         this.domain = domain;
         this.number = whole == null ? domain.regionNumbers.take() : whole.number;
-        this.kind = kind;
+        this.kind = Collections.min(kinds); // the whole survives what each of its parts does
         this.deviceInterface = attributes.deviceInterface();
         this.handle = handle;
         this.memory = severalSegments ? null : segments.getFirst();
@@ -131,8 +132,8 @@ public final class MemoryRegion implements AutoCloseable {
         this.writebackErrors = severalSegments ? Optional.empty() : writebackErrors.getFirst();
         this.parts = severalSegments
                 ? IntStream.range(0, segments.size())
-                        .mapToObj(i -> new MemoryRegion(domain, handle, attributes.part(segments.get(i)), null, kind,
-                                writebackErrors.subList(i, i + 1), this))
+                        .mapToObj(i -> new MemoryRegion(domain, handle, attributes.part(segments.get(i)), null,
+                                kinds.subList(i, i + 1), writebackErrors.subList(i, i + 1), this))
                         .toList()
                 : List.of(this);
     }
@@ -358,6 +359,11 @@ public final class MemoryRegion implements AutoCloseable {
             writebackErrors.ifPresent(WritebackErrors::noteFailure);
             throw e;
         }
+        if (writebackErrors.filter(errors -> errors.isCutOff(offset, bytes)).isPresent()) {
+            writebackErrors.ifPresent(WritebackErrors::noteFailure);
+            throw new UncheckedIOException(new IOException("the file of " + this + " was made shorter, and bytes behind"
+                    + " its end are lost: close all its regions, map the file anew, and write them again"));
+        }
         if (writebackErrors.filter(WritebackErrors::haveOccurred).isPresent()) {
             throw new UncheckedIOException(new IOException("bytes of the file of " + this + " could not be written, and"
                     + " are lost: close all its regions, map the file anew, and write them again"));
@@ -366,6 +372,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     private void write(MemorySegment range) {
+        if (range.byteSize() == 0) { return; }
         if (kind != MemoryKind.PERSISTENT) {
             range.force();
             return;

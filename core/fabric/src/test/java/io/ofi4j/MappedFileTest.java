@@ -11,13 +11,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.MemoryKind;
+import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.ForeignChannel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -90,6 +93,53 @@ class MappedFileTest {
             assertThatIllegalStateException().isThrownBy(mapped::force);
             assertThatIllegalStateException().isThrownBy(() -> mapped.segment().get(JAVA_BYTE, 0));
             assertThat(Files.readAllBytes(file)).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void aFileThatWasMadeShorterDoesNotSeemToHaveItsBytes() throws IOException {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion mapped = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE)) {
+            assumeTrue(mapped.kind() == MemoryKind.FILE, "the folder of the tests is on no disk");
+            mapped.force();
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(LENGTH - 100); // inside a page: no access ends the process
+            }
+            mapped.segment().set(JAVA_BYTE, LENGTH - 1, (byte) 1);
+
+            assertThatThrownBy(mapped::force).isInstanceOf(UncheckedIOException.class).hasMessageContaining("shorter");
+            assertThatThrownBy(mapped::force).isInstanceOf(UncheckedIOException.class);
+        }
+    }
+
+    @Test
+    void aRegionOfSeveralKindsOfMemoryHasTheOneThatSurvivesLeast() throws IOException {
+        try (Pair pair = new Pair(TestProviders.hints("shm").capabilities(Capability.RMA, Capability.MSG));
+                Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MemorySegment inFile = channel.map(MapMode.READ_WRITE, 0, LENGTH, arena);
+            try (MemoryRegion region = pair.domain
+                    .register(MemoryRegionAttributes.of(inFile, arena.allocate(LENGTH)).access(Access.RECEIVE))) {
+                assertThat(region.kind()).isEqualTo(MemoryKind.ANONYMOUS);
+                assertThat(region.parts().getFirst().kind()).isIn(MemoryKind.FILE, MemoryKind.MEMORY_FILE);
+                assertThat(region.parts().getLast().kind()).isEqualTo(MemoryKind.ANONYMOUS);
+            }
+        }
+    }
+
+    @Test
+    void anInterruptDoesNotChangeTheKindOfAMapping() throws IOException {
+        try (Arena arena = Arena.ofConfined();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MemorySegment shared = channel.map(MapMode.READ_WRITE, 0, LENGTH, arena);
+            MemorySegment own = channel.map(MapMode.PRIVATE, 0, LENGTH, arena);
+            MemoryKind kind = FileMapping.kindOf(shared);
+
+            Thread.currentThread().interrupt();
+
+            assertThat(FileMapping.kindOf(shared)).isEqualTo(kind);
+            assertThat(FileMapping.kindOf(own)).isEqualTo(MemoryKind.ANONYMOUS);
+            assertThat(Thread.interrupted()).isTrue();
         }
     }
 

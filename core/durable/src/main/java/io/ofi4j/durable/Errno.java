@@ -7,6 +7,7 @@ final class Errno {
     static final int EIO = 5;
     static final int EINVAL = 22;
     static final int ENOSPC = 28;
+    static final int EPROTO = 71;
     static final int EOPNOTSUPP = 95;
     static final int ECANCELED = 125;
     static final int ENOKEY = 126;

@@ -476,9 +476,7 @@ public final class SaveService implements AutoCloseable {
         if (offset < 0 || request.length < 0 || offset > region.length() - request.length) { return Errno.EINVAL; }
         if (!region.access().contains(Access.REMOTE_WRITE)) { return Errno.EKEYREJECTED; }
         if (!durability(region).meets(request.level())) { return Errno.EOPNOTSUPP; }
-        return request.level() != Durability.POWER_SAFE || request.length == 0
-                ? 0
-                : written(() -> region.force(offset, request.length));
+        return request.level() != Durability.POWER_SAFE ? 0 : written(() -> region.force(offset, request.length));
     }
 
     /** {@return the error number of a write to a file, or 0} */

@@ -56,9 +56,11 @@ import java.util.function.BooleanSupplier;
  * {@link Durability} reached, which is at least the one that was asked for. If a save fails, the error has one of these
  * numbers: {@code ENOKEY} (126) if the owner has no such region any more; {@code EINVAL} (22) if the bytes are not all
  * inside it; {@code EKEYREJECTED} (129) if peers may not write it; {@code EOPNOTSUPP} (95) if its memory cannot reach
- * the level; {@code EIO} (5) if the owner could not write its file, now or since it mapped it: each later save of it at
- * {@link Durability#POWER_SAFE} fails, too; {@code ENOSPC} (28) if the owner has no room for
- * another writer; {@code ECANCELED} (125) if this saver or the endpoint was closed; or the number of the flush or
+ * the level; {@code EIO} (5) if the owner could not write its file, now or since it mapped it, or the file was made
+ * shorter than the bytes: each later save of it at {@link Durability#POWER_SAFE} fails, too; {@code ENOSPC} (28) if the
+ * owner has no room for another writer; {@code EPROTO} (71) if its answer is none to what was asked; {@code ECANCELED}
+ * (125) if this saver or the endpoint was closed, a save with data also where the bytes are durable and the peer's
+ * queue was not told yet; or the number of the flush or
  * message that failed. As with other operations, a save whose owner has gone may never complete; closing the saver ends
  * it.
  *
@@ -84,6 +86,9 @@ public final class Saver implements AutoCloseable {
     private static final BitSet NUMBERS = new BitSet();
     private static int lastNumber;
     private static final SecureRandom RANDOM = new SecureRandom();
+    /** How long an answer may take before the service is asked whether it still knows this writer. */
+    private static final Duration GREETING_INTERVAL = Duration.ofSeconds(5);
+    private static final int LEVELS = Durability.values().length;
     /** The flags of the completion of a save. */
     private static final long SAVED = CompletionFlags.RMA | CompletionFlags.WRITE;
     /** The offset in the peer's flushed region of the write that notifies it: behind the flushed bytes. */
@@ -101,8 +106,10 @@ public final class Saver implements AutoCloseable {
     private final long ownMark;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Peer, Service> services = new HashMap<>();
-    /** The saves in flight, the oldest first. */
+    /** The saves in flight, the oldest first, and those that a poll is to report. */
     private final List<Save> pending = new ArrayList<>(MAX_SAVES);
+    /** Saves that have completed while another waited to be accepted, for the next poll of the program. */
+    private final Queue<Save> completed = new ArrayDeque<>();
     /** Completions that a waiting save has read, for the next poll of the program. */
     private final Queue<BufferedCompletion> buffered = new ArrayDeque<>();
     private final AtomicReference<FlushFilter> idle = new AtomicReference<>();
@@ -122,7 +129,9 @@ public final class Saver implements AutoCloseable {
     private static final class Service {
         final SaveService.Ticket ticket;
         final Peer peer;
+        /** What the last greeting was, or 0; random, as who knows it may answer it. */
         long greeting;
+        long greeted;
         boolean isKnown;
         long writer;
         long secret;
@@ -367,12 +376,23 @@ public final class Saver implements AutoCloseable {
             progressDomain();
             if (bufferedCount() < queue.size()) { queue.poll(bufferingHandler, MAX_SAVES); }
             advanceAll();
+            setCompletedAside();
             return attempt.getAsBoolean();
         }, timeout);
         if (!accepted) {
             throw new FabricTimeoutException(operation, timeout, MAX_SAVES
                     + " saves are in flight: are the peers there, do they make progress and serve saves, and does"
                     + " this side poll the saver?");
+        }
+    }
+
+    /** Only those in flight are in the way of another. */
+    private void setCompletedAside() {
+        lock.lock();
+        try {
+            pending.removeIf(save -> save.state == State.DONE && completed.add(save));
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -601,6 +621,7 @@ public final class Saver implements AutoCloseable {
     private Save takeDone() {
         lock.lock();
         try {
+            if (!completed.isEmpty()) { return completed.remove(); }
             for (int one = 0; one < pending.size(); one++) {
                 if (pending.get(one).state == State.DONE) { return pending.remove(one); }
             }
@@ -629,23 +650,36 @@ public final class Saver implements AutoCloseable {
     private void take(SaveMessage message, int kind) {
         long id = message.get(Field.ID);
         int error = (int) message.get(Field.STATUS);
+        long writer = message.get(Field.WRITER);
+        long secret = message.get(Field.SECRET);
         if (kind == SaveMessage.WELCOME) {
-            services.values().stream().filter(service -> service.greeting == id).forEach(service -> {
+            services.values().stream().distinct().filter(service -> service.greeting == id).forEach(service -> {
+                // a service that had forgotten this writer has dropped its requests
+                boolean hasForgotten = service.isKnown && (service.writer != writer || service.secret != secret);
                 service.isKnown = true;
                 service.error = error;
-                service.writer = message.get(Field.WRITER);
-                service.secret = message.get(Field.SECRET);
+                service.writer = writer;
+                service.secret = secret;
+                if (hasForgotten) { askAgain(service); }
             });
         } else if (kind == SaveMessage.ANSWER) {
-            pending.stream().filter(save -> save.messageId() == id && save.state == State.ASKED).forEach(save -> {
-                save.reached = message.get(Field.KEY);
-                if (error != 0) {
-                    save.end(error);
-                } else {
-                    save.state = State.SAVED;
-                }
-            });
+            pending.stream().filter(save -> save.messageId() == id && save.state == State.ASKED
+                    && save.service.writer == writer && save.service.secret == secret).forEach(save -> {
+                        save.reached = message.get(Field.KEY);
+                        if (error != 0) {
+                            save.end(error);
+                        } else if (save.reached < save.level.ordinal() || save.reached >= LEVELS) {
+                            fail(save, Errno.EPROTO, "the owner's answer names no level that was asked for");
+                        } else {
+                            save.state = State.SAVED;
+                        }
+                    });
         }
+    }
+
+    private void askAgain(Service service) {
+        pending.stream().filter(save -> save.service == service && save.state == State.ASKED)
+                .forEach(save -> save.state = State.FLUSHED);
     }
 
     private static void fail(Object about, int errno, String why) {
@@ -659,6 +693,7 @@ public final class Saver implements AutoCloseable {
         try {
             if (save.state == State.NEW) { flush(save); }
             if (save.state == State.FLUSHED) { ask(save); }
+            if (save.state == State.ASKED) { greetAgain(save.service); }
             if (save.state == State.SAVED && (save.data.isEmpty() || tryNotify(save))) { save.state = State.DONE; }
         } catch (FabricException e) {
             fail(save, e.errno(), e.getMessage());
@@ -686,10 +721,20 @@ public final class Saver implements AutoCloseable {
     private void greet(Service service) {
         SaveMessage message = service.greeting == 0 ? link.nextMessage(SaveMessage.GREETING) : null;
         if (message == null) { return; }
-        long id = ++lastId << ID_SHIFT;
+        long id = RANDOM.nextLong() | 1;
         message.put(Field.ID, id);
         int length = message.address(link.endpoint.address().encode());
-        if (link.send(length, service.peer, service)) { service.greeting = id; }
+        if (link.send(length, service.peer, service)) {
+            service.greeting = id;
+            service.greeted = System.nanoTime();
+        }
+    }
+
+    /** A service that has forgotten this writer drops its requests, and cannot tell: it has no address any more. */
+    private void greetAgain(Service service) {
+        if (System.nanoTime() - service.greeted < GREETING_INTERVAL.toNanos()) { return; }
+        service.greeting = 0;
+        greet(service);
     }
 
     /** Gives the peer's queue the data of a save, with a write of a number that is never read. */
@@ -728,14 +773,25 @@ public final class Saver implements AutoCloseable {
         lock.lock();
         try {
             if (!closed) {
-                services.values().stream().distinct().filter(service -> service.isKnown && service.error == 0)
-                        .forEach(this::leave);
-                link.poll(); // sends the last messages, and takes those that have come
+                try {
+                    services.values().stream().distinct().filter(service -> service.isKnown && service.error == 0)
+                            .forEach(this::leave);
+                    link.poll(); // sends the last messages, and takes those that have come
+                } catch (FabricException e) { // the queue has failed: nobody can be told
+                    pending.forEach(save -> fail(save, e.errno(), e.getMessage()));
+                }
                 closed = true;
                 freeNumber(number);
                 pending.stream().filter(save -> save.state != State.DONE && save.state != State.SAVED)
                         .forEach(save -> fail(save, Errno.ECANCELED, "the saver was closed"));
-                pending.stream().filter(save -> save.state == State.SAVED).forEach(save -> save.state = State.DONE);
+                pending.stream().filter(save -> save.state == State.SAVED).forEach(save -> {
+                    if (save.data.isEmpty()) {
+                        save.state = State.DONE;
+                    } else {
+                        fail(save, Errno.ECANCELED, "the bytes are durable, and the saver was closed before the peer's"
+                                + " queue was told");
+                    }
+                });
             }
             link.close();
         } finally {

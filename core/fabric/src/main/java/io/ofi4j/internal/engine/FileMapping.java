@@ -38,14 +38,13 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
         try (FileChannel channel = mode == MapMode.READ_ONLY
                 ? FileChannel.open(file, StandardOpenOption.READ)
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            long before = channel.size();
-            FileMapping mapping = of(channel, mode, offset, length); // outlives the channel
             boolean isWritable = mode == MapMode.READ_WRITE || mode.toString().equals(SYNCHRONOUS);
-            if (!isWritable || reserve(file, offset, length)) { return mapping; }
-            mapping.arena.close();
-            channel.truncate(before); // the mapping may have extended it
-            throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
-                    + ": free some, or map a FileChannel, for which no room is reserved");
+            // before it is mapped, which makes the file longer: others may have mapped it by then, too
+            if (isWritable && !reserve(file, offset, length)) {
+                throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset "
+                        + offset + ": free some, or map a FileChannel, for which no room is reserved");
+            }
+            return of(channel, mode, offset, length); // outlives the channel
         }
     }
 
@@ -78,19 +77,24 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment memory = channel.map(mode, offset, length, arena);
+            MemoryKind unknown = mode == MapMode.PRIVATE ? MemoryKind.ANONYMOUS : MemoryKind.MEMORY_FILE;
             return new FileMapping(memory, arena,
-                    mode.toString().equals(SYNCHRONOUS) ? MemoryKind.PERSISTENT : kindOf(memory));
+                    mode.toString().equals(SYNCHRONOUS) ? MemoryKind.PERSISTENT : kindOf(memory, unknown));
         } catch (Throwable t) {
             arena.close();
             throw t;
         }
     }
 
-    /** The kind of any native memory. For an unknown file it is the one with the fewest guarantees. */
+    /** The kind of any native memory: the one with the fewest guarantees if the kernel does not say what it is. */
     public static MemoryKind kindOf(MemorySegment memory) {
+        return kindOf(memory, MemoryKind.ANONYMOUS);
+    }
+
+    private static MemoryKind kindOf(MemorySegment memory, MemoryKind unknown) {
         if (!memory.isMapped()) { return MemoryKind.ANONYMOUS; }
         Optional<FileMappings.Mapping> found = FileMappings.at(memory.address());
-        if (found.isEmpty()) { return MemoryKind.MEMORY_FILE; }
+        if (found.isEmpty()) { return unknown; }
         FileMappings.Mapping mapping = found.get();
         if (!mapping.isShared()) { return MemoryKind.ANONYMOUS; }
         if (mapping.isInMemory()) { return MemoryKind.MEMORY_FILE; }

@@ -51,10 +51,13 @@ public final class WritebackErrors implements AutoCloseable {
     private final MappedFile file;
     /** The number of failures of the file before the region was mapped. */
     private final long before;
+    /** Where the memory begins in the file. */
+    private final long place;
     /** Changed under the monitor of the file. */
     private boolean closed;
 
-    private WritebackErrors(String name, MappedFile file, long before) {
+    private WritebackErrors(String name, MappedFile file, long before, long place) {
+        this.place = place;
         this.name = name;
         this.file = file;
         this.before = before;
@@ -83,7 +86,8 @@ public final class WritebackErrors implements AutoCloseable {
         long failures = isFirst[0] ? file.failures : file.failures();
         boolean isReadAnew = failures == 0 || file.descriptor
                 .filter(own -> own.dropPages() && !NativeMemory.isAnyPresent(address, length)).isPresent();
-        return new WritebackErrors(name, file, isReadAnew ? failures : 0);
+        return new WritebackErrors(name, file, isReadAnew ? failures : 0,
+                mapping.map(known -> known.placeOf(address)).orElse(0L));
     }
 
     /** Notes that the system has refused to write bytes of the region. */
@@ -95,6 +99,14 @@ public final class WritebackErrors implements AutoCloseable {
     public boolean haveOccurred() {
         synchronized (file) {
             return !closed && file.failures() != before;
+        }
+    }
+
+    /** Whether the file was made shorter than a range of the memory, whose last bytes are then in no file. */
+    public boolean isCutOff(long offset, long bytes) {
+        synchronized (file) {
+            return !closed && bytes > 0
+                    && file.descriptor.filter(own -> own.size() < place + offset + bytes).isPresent();
         }
     }
 

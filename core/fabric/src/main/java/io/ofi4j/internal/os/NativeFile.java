@@ -19,6 +19,7 @@ import java.util.function.ToLongFunction;
 public final class NativeFile implements AutoCloseable {
     private static final MemorySegment OPEN = LibC.function("open");
     private static final MemorySegment FALLOCATE = LibC.function("fallocate");
+    private static final MemorySegment FTRUNCATE = LibC.function("ftruncate");
     private static final MemorySegment SYNC_FILE_RANGE = LibC.function("sync_file_range");
     private static final MemorySegment POSIX_FADVISE = LibC.function("posix_fadvise");
     private static final MemorySegment STATX = LibC.function("statx");
@@ -125,8 +126,17 @@ public final class NativeFile implements AutoCloseable {
     /** The errno of the open; 0 if it is open. */
     public int error() { return error; }
 
-    /** fallocate(2) of a range whose content stays: 0, or the errno. */
+    /**
+     * fallocate(2) of a range whose content stays, as does the length of the file: 0, or the errno. What was reserved
+     * behind the end of the file is given back where not all could be.
+     */
     public int reserve(long offset, long length) {
+        int error = allocate(offset, length);
+        if (error != 0) { Downcalls.callForInt(FTRUNCATE, descriptor, size()); }
+        return error;
+    }
+
+    private int allocate(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             while ((int) Downcalls.callWithErrno(errno, FALLOCATE, descriptor, FALLOC_FL_KEEP_SIZE, offset,
