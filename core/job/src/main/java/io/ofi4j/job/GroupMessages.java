@@ -235,7 +235,7 @@ final class GroupMessages implements AutoCloseable {
 
     /** Waits until no more than so many posted operations have not completed. */
     void awaitAtMost(int count) {
-        for (int turn = 0; inFlight > count;) {
+        for (int turn = 0; inFlight > count && failure == null;) {
             turn = progress(turn, NOBODY);
         }
         if (failure != null) { throw failed(failure); }
@@ -261,6 +261,7 @@ final class GroupMessages implements AutoCloseable {
     private int progress(int turn, int blocked) {
         try {
             wait.check(blocked);
+            if (blocked != NOBODY && failure != null) { throw failed(failure); }
             return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn, queue);
         } catch (Throwable t) {
             brokenOff = true;

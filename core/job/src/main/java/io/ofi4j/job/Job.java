@@ -532,6 +532,7 @@ public final class Job implements AutoCloseable {
             throw new IllegalArgumentException("the exit code of an abort must be 1 to 255, not " + code);
         }
         if (why.isBlank()) { throw new IllegalArgumentException("the reason of an abort is blank: pass a reason"); }
+        Thread.interrupted(); // of the wait that has failed, perhaps: it would leave no time to tell the others
         if (!closed.get()) {
             Thread tells = Thread.ofPlatform().daemon().start(() -> engine.abort(code, why));
             joinQuietly(tells);

@@ -2,6 +2,9 @@ package io.ofi4j.job;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.Socket;
+import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -57,11 +60,32 @@ final class PeerChannel implements AutoCloseable {
         this.greeting = SealedKeys.greeting(MAGIC);
         socket.configureBlocking(false);
         socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        socket.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, SECONDS_TO_FIRST_PROBE);
-        socket.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, SECONDS_BETWEEN_PROBES);
-        socket.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, PROBES);
+        keepAlive(socket::setOption);
         socket.write(ByteBuffer.wrap(greeting)); // a new socket has room for it
+    }
+
+    /** Sets an option of a socket. */
+    interface Options {
+        <T> void set(SocketOption<T> option, T value) throws IOException;
+    }
+
+    /** Has the system notice within half a minute that the machine of the other side is gone. */
+    static void keepAlive(Options socket) throws IOException {
+        socket.set(StandardSocketOptions.SO_KEEPALIVE, true);
+        socket.set(ExtendedSocketOptions.TCP_KEEPIDLE, SECONDS_TO_FIRST_PROBE);
+        socket.set(ExtendedSocketOptions.TCP_KEEPINTERVAL, SECONDS_BETWEEN_PROBES);
+        socket.set(ExtendedSocketOptions.TCP_KEEPCOUNT, PROBES);
+    }
+
+    /**
+     * While nobody listens, the system may connect a socket to itself, at a port that it gives to clients.
+     *
+     * @throws ConnectException if it has
+     */
+    static void requireOther(Socket socket) throws IOException {
+        if (!socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) { return; }
+        socket.setSoLinger(true, 0); // or the port, which a server wants, stays in use for a minute
+        throw new ConnectException("Connection refused");
     }
 
     /** Begins to receive. The monitor keeps the loop's thread from sending before there is a key. */

@@ -174,6 +174,7 @@ public final class PeerLink implements AutoCloseable {
         SocketChannel socket = SocketChannel.open();
         try {
             socket.socket().connect(server, end.millisLeft());
+            PeerChannel.requireOther(socket.socket());
             PeerChannel channel = new PeerChannel(socket, secret, hello);
             PeerHandshake handshake = new PeerHandshake(channel,
                     (greeted, message) -> answered(greeted, message, onGone));

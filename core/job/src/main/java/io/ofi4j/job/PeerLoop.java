@@ -60,6 +60,7 @@ final class PeerLoop {
 
     private void run() {
         while (selector.isOpen()) {
+            Thread.interrupted(); // of a callback: no later select would wait
             try {
                 if (hasSockets()) {
                     selector.select(PeerLoop::handle);

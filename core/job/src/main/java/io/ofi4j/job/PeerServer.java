@@ -4,6 +4,9 @@ import io.ofi4j.job.internal.Deadline;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -59,6 +62,7 @@ public final class PeerServer implements AutoCloseable {
     }
 
     private final ServerSocketChannel listener;
+    private final Selector selector;
     private final InetSocketAddress address;
     private final String secret;
     private final Runnable onChange;
@@ -70,8 +74,10 @@ public final class PeerServer implements AutoCloseable {
     private volatile boolean stopped;
     private volatile boolean closed;
 
-    private PeerServer(ServerSocketChannel listener, String secret, Runnable onChange) throws IOException {
+    private PeerServer(ServerSocketChannel listener, Selector selector, String secret, Runnable onChange)
+            throws IOException {
         this.listener = listener;
+        this.selector = selector;
         this.address = (InetSocketAddress) listener.getLocalAddress();
         this.secret = secret;
         this.onChange = onChange;
@@ -100,14 +106,19 @@ public final class PeerServer implements AutoCloseable {
         Rendezvous.requireResolved(at);
         try {
             ServerSocketChannel listener = ServerSocketChannel.open();
+            Selector selector = null;
             try {
                 listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
                 listener.bind(at, MAX_STRANGERS);
-                PeerServer server = new PeerServer(listener, secret, onChange);
+                listener.configureBlocking(false);
+                selector = Selector.open();
+                listener.register(selector, SelectionKey.OP_ACCEPT);
+                PeerServer server = new PeerServer(listener, selector, secret, onChange);
                 server.acceptor.start();
                 return server;
             } catch (IOException | RuntimeException | Error e) {
                 listener.close();
+                if (selector != null) { selector.close(); }
                 throw e;
             }
         } catch (IOException | OutOfMemoryError e) {
@@ -192,9 +203,14 @@ public final class PeerServer implements AutoCloseable {
     /** Runs in a thread of its own. */
     private void accept() {
         while (!stopped) {
+            Thread.interrupted(); // which must not close the listener, as it would one that blocks
             try {
-                greet(listener.accept());
-            } catch (IOException | OutOfMemoryError e) { // it is closed, or there is no free descriptor or memory now
+                selector.select();
+                selector.selectedKeys().clear();
+                SocketChannel socket = listener.accept();
+                if (socket != null) { greet(socket); }
+            } catch (IOException | ClosedSelectorException | OutOfMemoryError e) {
+                // it is closed, or there is no free descriptor or memory now
                 if (!stopped) { pause(); }
             }
         }
@@ -261,6 +277,7 @@ public final class PeerServer implements AutoCloseable {
         stopped = true;
         try {
             listener.close();
+            selector.close();
         } catch (IOException e) {
             assert !listener.isOpen();
         }

@@ -4,6 +4,7 @@ import io.ofi4j.RemoteRegion;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.job.internal.Deadline;
+import io.ofi4j.job.internal.HelperThread;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -155,6 +156,7 @@ public final class Rendezvous implements AutoCloseable {
             Socket socket = new Socket();
             try {
                 socket.connect(reachable, end.millisLeft());
+                PeerChannel.requireOther(socket);
                 return joined(server, socket, secret, end);
             } catch (IOException e) {
                 closeQuietly(socket);
@@ -434,7 +436,8 @@ public final class Rendezvous implements AutoCloseable {
     /** As {@link #fail}, but stays open. */
     void giveUp(String why, Deadline deadline) {
         entered = false;
-        String reason = why.length() > MAX_REASON_LENGTH ? why.substring(0, MAX_REASON_LENGTH) : why;
+        String text = why.strip();
+        String reason = text.length() > MAX_REASON_LENGTH ? text.substring(0, MAX_REASON_LENGTH) : text;
         ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(reason), 0, NO_DATA), deadline);
     }
 
@@ -538,6 +541,14 @@ public final class Rendezvous implements AutoCloseable {
      * {@link #turn}.
      */
     private byte[] answer(RendezvousRequest request, Deadline deadline) {
+        if (!Thread.currentThread().isVirtual()) { return exchange(request, deadline); }
+        byte[][] answer = new byte[1][];
+        // an interrupt of a virtual thread would close the socket
+        HelperThread.uninterrupted(() -> answer[0] = exchange(request, deadline));
+        return answer[0];
+    }
+
+    private byte[] exchange(RendezvousRequest request, Deadline deadline) {
         requireOpen(null);
         byte[] answer;
         try {

@@ -49,6 +49,7 @@ final class SealedChannel implements AutoCloseable {
         this.socket = socket;
         this.limit = limit;
         socket.setTcpNoDelay(true);
+        PeerChannel.keepAlive(socket::setOption);
         this.in = socket.getInputStream();
         this.out = socket.getOutputStream();
         byte[] mine = SealedKeys.greeting(MAGIC);

@@ -362,6 +362,7 @@ public final class SymmetricMemory implements AutoCloseable {
     private int progress(int turn, int blocked) {
         try {
             wait.check(blocked);
+            if (blocked != NOBODY) { requireNoFailure(); } // there may never be room
             return queue.poll(completions, BATCH) > 0 ? 0 : wait.pause(turn, queue);
         } catch (Throwable t) {
             isBrokenOff = true; // an answer that comes later must not be taken for that of another call

@@ -25,6 +25,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -94,6 +95,43 @@ class PeerServerTest {
 
     private static void awaitState(PeerLink link, PeerLink.State state) {
         Waiting.BACKOFF.until(() -> link.state() == state, Pair.DEADLINE);
+    }
+
+    /** Nobody has a reason to, and a library of the program may interrupt all threads. */
+    @Test
+    void anInterruptOfItsThreadsEndsNothing() throws Exception {
+        try (PeerServer server = PeerServer.listen(ANY_PORT, SECRET); PeerLink first = accepted(server, 2)) {
+            List<Thread> threads = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().startsWith("ofi4j-peer")).toList();
+            assertThat(threads).hasSizeGreaterThanOrEqualTo(2);
+            threads.forEach(Thread::interrupt);
+
+            try (PeerLink second = accepted(server, 3)) {
+                assertThat(first.state()).isEqualTo(PeerLink.State.OPEN);
+                assertThat(second.state()).isEqualTo(PeerLink.State.OPEN);
+                assertThat(ticks()).as("of threads that wait").isLessThan(5);
+            }
+        }
+    }
+
+    /** How much processor time the threads of links take in a short time, in the system's ticks, of 10 ms. */
+    private static long ticks() throws Exception {
+        long before = ticksUntilNow();
+        Thread.sleep(SHORT);
+        return ticksUntilNow() - before;
+    }
+
+    private static long ticksUntilNow() throws IOException {
+        long all = 0;
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path task : tasks) {
+                if (!Files.readString(task.resolve("comm")).startsWith("ofi4j-peer")) { continue; }
+                String stat = Files.readString(task.resolve("stat"));
+                String[] words = stat.substring(stat.lastIndexOf(')') + 2).split(" "); // from the state on
+                all += Long.parseLong(words[11]) + Long.parseLong(words[12]);
+            }
+        }
+        return all;
     }
 
     @Test

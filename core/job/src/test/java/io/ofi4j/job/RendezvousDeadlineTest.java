@@ -138,6 +138,30 @@ class RendezvousDeadlineTest {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
+    /** In a virtual thread the JDK would close the socket that it reads. */
+    @Test
+    void anInterruptOfAVirtualThreadEndsItsWaitAndNotTheConnection() throws Exception {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            CompletableFuture<Throwable> ended = new CompletableFuture<>();
+            Thread waits = Thread.ofVirtual().start(() -> {
+                try {
+                    client.await("never", Pair.DEADLINE);
+                    ended.complete(null);
+                } catch (RuntimeException e) {
+                    ended.complete(e);
+                }
+            });
+            Thread.sleep(BRIEF);
+
+            waits.interrupt();
+
+            assertThat(ended.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)).hasMessageContaining("interrupted");
+            server.publish("there", new byte[]{7});
+            assertThat(client.await("there", Pair.DEADLINE)).containsExactly(7);
+        }
+    }
+
     @Test
     void joinEndsThoughTheServerSendsAByteNowAndThen() throws IOException {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);

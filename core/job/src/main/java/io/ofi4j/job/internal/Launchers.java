@@ -80,7 +80,8 @@ public final class Launchers {
         String at = text(environment, RENDEZVOUS);
         int colon = at.lastIndexOf(':');
         if (colon < 1 || !at.substring(colon + 1).matches("\\d{1,5}")
-                || Integer.parseInt(at.substring(colon + 1)) > MAX_PORT) {
+                || Integer.parseInt(at.substring(colon + 1)) > MAX_PORT
+                || Integer.parseInt(at.substring(colon + 1)) == 0) {
             throw new LauncherException(RENDEZVOUS + " must be the host of rank 0 and a free port there, as in "
                     + "node1:7471, and is '" + at + "'");
         }
