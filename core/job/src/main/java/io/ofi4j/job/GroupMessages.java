@@ -182,6 +182,11 @@ final class GroupMessages implements AutoCloseable {
         wait.begin(name);
     }
 
+    /** The present operation ends in the middle: there is no other with this object. */
+    void breakOff() {
+        brokenOff = true;
+    }
+
     private long tag(long step, int sender) {
         return mark | number << NUMBER_SHIFT | (step & NUMBERS) << STEP_SHIFT | sender;
     }

@@ -194,6 +194,17 @@ public final class JobCollectives implements AutoCloseable {
         messages.await();
     }
 
+    /** What the program's combination throws ends the operation in the middle, as the next one must know. */
+    private void combine(Reduction reduction, MemorySegment into, MemorySegment from) {
+        boolean isDone = false;
+        try {
+            reduction.combination().combine(into, from);
+            isDone = true;
+        } finally {
+            if (!isDone) { messages.breakOff(); }
+        }
+    }
+
     /**
      * Combines the elements of a partner, who may do the same. The lower rank's elements come first, so that both get
      * the same bits.
@@ -207,10 +218,10 @@ public final class JobCollectives implements AutoCloseable {
         MemorySegment own = data.segment();
         MemorySegment theirs = other.segment().asSlice(0, length);
         if (partner < rank) {
-            reduction.combination().combine(theirs, own);
+            combine(reduction, theirs, own);
             own.copyFrom(theirs);
         } else {
-            reduction.combination().combine(own, theirs);
+            combine(reduction, own, theirs);
         }
     }
 

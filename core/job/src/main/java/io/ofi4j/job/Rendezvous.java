@@ -449,7 +449,8 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     /**
-     * Waits until every member that has entered has left or was lost. Does nothing if another process serves.
+     * Leaves, and waits until every member that has entered has left or was lost. If another process serves, it only
+     * leaves.
      *
      * @param deadline the longest wait
      * @return whether all have left or were lost in time; false if this thread is interrupted, which stays so

@@ -212,6 +212,25 @@ class JobCollectivesTest {
         });
     }
 
+    /** Nothing is on its way when it throws. */
+    @Test
+    @Tag("once")
+    void afterACombinationThatHasThrownNoneBegins() {
+        Reduction failing = Reduction.of(8, (_, _) -> {
+            throw new ArithmeticException("of this test");
+        });
+        inAJob("tcp;ofi_rxm", 2, (job, all, memory) -> {
+            try (JobCollectives other = new JobCollectives(job, memory.domain(), Waiting.BACKOFF)) {
+                assertThatThrownBy(() -> other.allReduce(memory.of(8), failing))
+                        .isInstanceOf(ArithmeticException.class);
+
+                assertThatThrownBy(other::barrier).isInstanceOf(JobException.class)
+                        .hasMessageContaining("all-reduce did not end");
+                job.barrier();
+            }
+        });
+    }
+
     /** Every operation, in the middle of which each of several ranks waits for others. */
     private enum Operation {
         BARRIER("barrier", (all, memory, size) -> all.barrier()),
