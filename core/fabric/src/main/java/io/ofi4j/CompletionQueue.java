@@ -114,6 +114,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** This queue, as the provider's quirks see it. */
     private final class View implements QueueView {
         @Override
+        public Handle handle() { return handle; }
+
+        @Override
         public boolean admitsCaller() { return guard.admitsFromAnyThread(Thread.currentThread()); }
 
         @Override

@@ -801,7 +801,9 @@ final class EndpointLifeCycle implements EndpointView {
     private int closeOpenHandle() {
         openHandle = null;
         if (hasPeers() && bindings.vector() != null) { bindings.vector().closedNatively(endpoint); }
-        return FidOps.fi_close(handle);
+        return wasEnabled() && hasPeers()
+                ? endpoint.quirks.close(this, () -> FidOps.fi_close(handle))
+                : FidOps.fi_close(handle);
     }
 
     private void closeOwned() {

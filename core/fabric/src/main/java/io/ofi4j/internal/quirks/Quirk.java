@@ -116,6 +116,14 @@ public class Quirk {
         return CloseTime.NOW;
     }
 
+    /**
+     * Has the provider close an endpoint that was enabled, while nobody uses its queues.
+     *
+     * @param close closes it: a status
+     * @return the status
+     */
+    protected int close(EndpointView endpoint, IntSupplier close) { return close.getAsInt(); }
+
     /** After the provider has closed an endpoint. */
     protected void closed(EndpointView endpoint) {}
 

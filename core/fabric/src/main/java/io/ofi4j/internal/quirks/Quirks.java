@@ -170,6 +170,10 @@ public final class Quirks {
                 .orElse(Quirk.CloseTime.NOW);
     }
 
+    public int close(EndpointView endpoint, IntSupplier close) {
+        return compose(close, (quirk, inner) -> () -> quirk.close(endpoint, inner)).getAsInt();
+    }
+
     public void closed(EndpointView endpoint) { active.forEach(quirk -> quirk.closed(endpoint)); }
 
     public void beforeJoin(EndpointAddress group, List<EndpointAddress> joined) {

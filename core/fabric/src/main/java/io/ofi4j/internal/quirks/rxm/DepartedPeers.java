@@ -3,7 +3,6 @@ package io.ofi4j.internal.quirks.rxm;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ofi4j.info.Version;
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -15,8 +14,6 @@ import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
-import io.ofi4j.internal.quirks.Provider;
-import io.ofi4j.internal.quirks.Quirk;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -24,7 +21,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 
 /**
  * Makes {@code ofi_rxm} forget an endpoint of the provider below before the endpoint is closed. Each such endpoint has
@@ -33,13 +29,9 @@ import java.util.function.Predicate;
  * Flow-control messages for closed endpoints are dropped.
  */
 final class DepartedPeers extends CoreProviderPatch {
-    private static final String OVER_VERBS = """
+    private static final String UPSTREAM = """
             Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then \
             posts receives to it, adds credits to it, and answers atomic operations and long messages through it; the \
-            process ends.""";
-    private static final String OVER_TCP = """
-            Where an endpoint is closed, or its peer leaves, before ofi_rxm has looked at the atomic operations and \
-            long messages that have come, it closes the connection first and then answers them through it; the \
             process ends.""";
     private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
     /** {@code struct ofi_ops_flow_ctrl}: its size, and four functions, of which this is the third. */
@@ -69,35 +61,16 @@ final class DepartedPeers extends CoreProviderPatch {
     private static final Map<Long, MemorySegment> REPLACED = new HashMap<>();
 
     private static boolean isAtEnd;
-    private static volatile boolean controlsFlow;
-
-    private final boolean hasFlowControl;
-
-    private DepartedPeers(String name, Predicate<Provider> providers, VersionRange versions, String upstream,
-            String test, boolean hasFlowControl) {
-        super(name, providers, versions, upstream, test);
-        this.hasFlowControl = hasFlowControl;
-    }
 
     /**
      * Functions are replaced up to the newest version that was tested over verbs. ofi_rxm's connection begins the same
      * in all of them, and differently in what follows 2.6 (bc7f16ec0).
      */
-    static Quirk overVerbs() {
-        return new DepartedPeers("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"),
-                VersionRange.from(1, 17).to(2, 1), OVER_VERBS, "DepartedPeerTest", true);
-    }
+    private static final VersionRange VERSIONS = VersionRange.from(1, 17).to(2, 1);
 
-    /**
-     * Seen in each of 1.17, 1.19, 1.22, 2.1 and 2.6; 697688386 mended it after 2.6. Up to 5fe83381d (1.19.0) xnet,
-     * which is net of 1.17 and tcp of 1.18, also opens the connections of its own unconnected endpoints through the
-     * function that is replaced here, and does so in posts, which are critical calls.
-     */
-    static Quirk overTcp() {
-        return new DepartedPeers("rxm-arrived-operations",
-                provider -> provider.hasCore("tcp", "net") && !provider.libfabric().equals(new Version(1, 18))
-                        && !(provider.hasCore("net") && provider.libfabric().equals(new Version(1, 17))),
-                VersionRange.from(1, 17).to(2, 6), OVER_TCP, "ArrivingAtomicsTest", false);
+    DepartedPeers() {
+        super("rxm-departed-peers", provider -> isTested(provider) && provider.hasCore("verbs"), VERSIONS, UPSTREAM,
+                "DepartedPeerTest");
     }
 
     @Override
@@ -108,13 +81,10 @@ final class DepartedPeers extends CoreProviderPatch {
 
     @Override
     int replaceIn(Handle domain) {
-        if (hasFlowControl) {
-            OpenResult table = FunctionSlot.open(domain, FLOW_CONTROL);
-            if (table.status() != 0) { return table.status(); }
-            if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
-                replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
-                controlsFlow = true;
-            }
+        OpenResult table = FunctionSlot.open(domain, FLOW_CONTROL);
+        if (table.status() != 0) { return table.status(); }
+        if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
+            replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
         }
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
         OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
@@ -207,7 +177,7 @@ final class DepartedPeers extends CoreProviderPatch {
             long connection = FunctionSlot.context(object);
             long field = field(object, connection);
             if (field >= 0) {
-                if (controlsFlow) { CLOSED.add(object); }
+                CLOSED.add(object);
                 Runnable close = () -> { // throws nothing
                     NativeWords.set(connection, field, 0);
                     callClose(original, object);

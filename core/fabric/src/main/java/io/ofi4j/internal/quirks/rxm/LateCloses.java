@@ -18,15 +18,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Closes an endpoint of the provider below once {@code ofi_rxm} has taken all completions from its queue, which it does
- * in the same call, and not before: it answers atomic operations and long messages that it finds there through the
- * endpoint. What comes to the queue after that is dropped where it can be recognised: its connection is gone.
+ * Reads a queue of the provider below for {@code ofi_rxm} around a close: it answers atomic operations and long
+ * messages that it finds there through an endpoint that is closed. A provider looks for more completions only when its
+ * queue is empty, and a busy peer always has more. Therefore the queue is read in batches: one that is not full has
+ * emptied it, and {@code ofi_rxm} gets what was in it.
+ *
+ * <p>Where {@code ofi_rxm} closes one connection, by itself, its endpoint is closed here, when the queue is empty. What
+ * comes to the queue after that is dropped where it can be recognised. Where the program closes the endpoint of
+ * {@code ofi_rxm}, and all connections with it, {@code ofi_rxm} learns of nothing that comes then.
  *
  * <p>Meanwhile that queue has a table of its own, whose fi_cq_read is a Java method. No other queue has it: queues that
  * ofi4j itself opens are read by critical calls, which must not reach a Java method.
- *
- * <p>A provider looks for more completions only when its queue is empty, and a busy peer always has more. Therefore the
- * queue is read in batches: one that is not full has emptied it, and {@code ofi_rxm} gets what was in it.
  */
 final class LateCloses {
     private static final FunctionDescriptor READ = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -41,7 +43,7 @@ final class LateCloses {
 
     /** By the address of the queue, which {@code ofi_rxm} reads under a lock. */
     private static final Map<Long, LateCloses> EMPTYING = new ConcurrentHashMap<>();
-    /** The usual tables of queues, and what replaces them; empty once the JVM ends. */
+    /** The usual tables of queues of providers below, and what replaces them; empty once the JVM ends. */
     private static final Map<MemorySegment, MemorySegment> REPLACED = new HashMap<>();
 
     private final MemorySegment table;
@@ -51,6 +53,9 @@ final class LateCloses {
     private int batches;
     /** Whether the queue was empty after the batch. */
     private boolean isEmptied;
+    /** How often the queue was empty. */
+    private int rounds;
+    private boolean dropsReceives;
     /** The number of entries in the batch, and how many of them {@code ofi_rxm} has. */
     private long filled;
     private long taken;
@@ -77,6 +82,11 @@ final class LateCloses {
         REPLACED.put(usual, copy);
     }
 
+    /** Whether queues like that one, by its table, can be emptied. */
+    static synchronized boolean knows(long queue) {
+        return REPLACED.containsKey(FunctionSlot.tableOfReads(queue).function());
+    }
+
     /** The JVM ends: no queue may reach a Java method any more. */
     static synchronized void end() {
         EMPTYING.forEach((queue, late) -> FunctionSlot.tableOfReads(queue).set(late.table));
@@ -98,6 +108,24 @@ final class LateCloses {
         return true;
     }
 
+    /** Begins to empty a queue of an endpoint that will be closed; null if that cannot be. */
+    static synchronized LateCloses begin(long queue) {
+        return begin(queue, 0, null) ? EMPTYING.get(queue) : null;
+    }
+
+    /** The queue is closed, or is read as it was. */
+    static synchronized void forget(long queue) {
+        EMPTYING.remove(queue);
+    }
+
+    /** From now on {@code ofi_rxm} learns of nothing that comes: all connections of the endpoint are closed. */
+    void dropReceives() {
+        dropsReceives = true;
+    }
+
+    /** {@return how often the queue was empty} */
+    int rounds() { return rounds; }
+
     private static synchronized void leave(long queue) {
         LateCloses left = EMPTYING.remove(queue);
         if (left != null) { FunctionSlot.tableOfReads(queue).set(left.table); }
@@ -108,8 +136,13 @@ final class LateCloses {
         try {
             LateCloses mine = EMPTYING.get(queue);
             if (mine == null) { return Downcalls.call(false, original, queue, entries, count); }
+            if (mine.dropsReceives) { return readWithoutReceives(original, queue, entries); }
             long found = mine.readOpen(original, queue, entries, count);
             if (found != 0) { return found; }
+            if (mine.close == null) {
+                mine.beginAgain();
+                return -Errno.EAGAIN;
+            }
             if (!mine.isClosed) {
                 mine.isClosed = true;
                 mine.close.run();
@@ -122,6 +155,20 @@ final class LateCloses {
         } catch (Throwable t) {
             return -Errno.EAGAIN; // ofi_rxm reads again when it makes progress
         }
+    }
+
+    private static long readWithoutReceives(MemorySegment original, long queue, long entries) {
+        for (int dropped = 0; dropped < BATCHES * BATCH; dropped++) { // a busy peer of another connection has more
+            long found = Downcalls.call(false, original, queue, entries, 1L);
+            if (found <= 0 || !isReceive(entries)) { return found; }
+        }
+        return -Errno.EAGAIN;
+    }
+
+    private void beginAgain() {
+        rounds++;
+        batches = 0;
+        isEmptied = false;
     }
 
     /** What {@code ofi_rxm} gets before the endpoint closes; 0 when it is to be closed, and later. */
@@ -144,11 +191,15 @@ final class LateCloses {
     }
 
     private boolean isItsReceive(long entry) {
-        if ((NativeWords.get(entry, FLAGS) & FabricConstants.FI_RECV) == 0) { return false; }
+        if (!isReceive(entry)) { return false; }
         long receive = NativeWords.get(entry, 0);
         for (long word = 0; word < SEARCHED_BYTES; word += Long.BYTES) {
             if (NativeWords.get(receive, word) == endpoint) { return true; }
         }
         return false;
+    }
+
+    private static boolean isReceive(long entry) {
+        return (NativeWords.get(entry, FLAGS) & FabricConstants.FI_RECV) != 0;
     }
 }

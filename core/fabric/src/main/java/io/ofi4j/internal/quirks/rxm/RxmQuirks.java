@@ -93,8 +93,8 @@ public final class RxmQuirks {
     /** All of them. */
     public static final List<Quirk> ALL = List.of(WRITE_COUNTER, WAIT_OBJECTS, SOURCES, ATOMICS, WIDE_ATOMICS,
             ATOMICS_IN_POLLS, CLOSES, DISCARDS, VERBS_CLAIMS, TCP_CLAIMS, MANY_MESSAGES, DIRECTED_RECEIVES,
-            EARLY_MESSAGES, OPTIONS, COLLECTIVES, new HalfReceivedWrites(), DepartedPeers.overVerbs(),
-            DepartedPeers.overTcp());
+            EARLY_MESSAGES, OPTIONS, COLLECTIVES, new HalfReceivedWrites(), new DepartedPeers(),
+            new ArrivedOperations());
 
     private RxmQuirks() {}
 }
