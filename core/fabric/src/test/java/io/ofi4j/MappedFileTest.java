@@ -110,6 +110,14 @@ class MappedFileTest {
             assertThatThrownBy(mapped::force).isInstanceOf(UncheckedIOException.class).hasMessageContaining("shorter");
             assertThatThrownBy(mapped::force).isInstanceOf(UncheckedIOException.class);
         }
+        for (int i = 0; i < 3; i++) { // one of the new files mostly has the number of the old one
+            Files.delete(file);
+            write();
+            try (Pair pair = new Pair("shm");
+                    MemoryRegion mapped = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE)) {
+                mapped.force();
+            }
+        }
     }
 
     @Test

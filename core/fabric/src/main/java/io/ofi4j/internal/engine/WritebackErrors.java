@@ -74,14 +74,17 @@ public final class WritebackErrors implements AutoCloseable {
 
     private static WritebackErrors of(long address, long length) {
         Optional<FileMappings.Mapping> mapping = FileMappings.at(address);
-        String name = mapping.map(FileMappings.Mapping::file).orElse("mapped at " + address);
+        Optional<NativeFile> opened = mapping.flatMap(NativeFile::openAgain);
+        String name = mapping.map(FileMappings.Mapping::file).orElse("mapped at " + address)
+                + opened.map(own -> " of " + own.birth()).orElse("");
         boolean[] isFirst = new boolean[1];
         MappedFile file = FILES.compute(name, (_, known) -> {
             MappedFile one = known == null ? new MappedFile() : known;
             isFirst[0] = one.regions++ == 0;
-            if (isFirst[0]) { one.descriptor = mapping.flatMap(NativeFile::openAgain); }
+            if (isFirst[0]) { one.descriptor = opened; }
             return one;
         });
+        if (!isFirst[0]) { opened.ifPresent(NativeFile::close); }
         // Linux tells a new descriptor of an error that nobody has seen yet: that one is the region's, too.
         long failures = isFirst[0] ? file.failures : file.failures();
         boolean isReadAnew = failures == 0 || file.descriptor

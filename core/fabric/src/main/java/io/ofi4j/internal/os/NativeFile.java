@@ -41,13 +41,15 @@ public final class NativeFile implements AutoCloseable {
     private static final int SYNC_FILE_RANGE_WAIT_BEFORE = 1;
     /** With these sync_file_range(2) says that it does not know such files, or that the kernel has no such call. */
     private static final Set<Integer> CANNOT_TELL = Set.of(Errno.EINVAL, Errno.ESPIPE, Errno.ENOSYS, Errno.EPERM);
-    private static final int STATX_FIELDS = 0x70a; // mode, owner, number, size and blocks
+    private static final int STATX_FIELDS = 0xf0a; // mode, owner, number, size, blocks and birth
     private static final long STATX_LENGTH = 256;
     private static final long STATX_OWNER_AT = 20;
     private static final long STATX_MODE_AT = 28;
     private static final long STATX_NUMBER_AT = 32;
     private static final long STATX_SIZE_AT = 40;
     private static final long STATX_BLOCKS_AT = 48;
+    private static final long STATX_BIRTH_AT = 80;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long BLOCK = 512;
 
     private final int descriptor;
@@ -174,6 +176,12 @@ public final class NativeFile implements AutoCloseable {
     /** Its number in its file system. */
     private long number() {
         return stat(fields -> fields.get(JAVA_LONG, STATX_NUMBER_AT));
+    }
+
+    /** When it was made, in nanoseconds; 0 where its file system does not know. A later file may have its number. */
+    public long birth() {
+        return stat(fields -> fields.get(JAVA_LONG, STATX_BIRTH_AT) * NANOS_PER_SECOND
+                + fields.get(JAVA_INT, STATX_BIRTH_AT + Long.BYTES));
     }
 
     public long size() { return stat(fields -> fields.get(JAVA_LONG, STATX_SIZE_AT)); }
