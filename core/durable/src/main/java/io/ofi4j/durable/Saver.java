@@ -637,8 +637,9 @@ public final class Saver implements AutoCloseable {
         try {
             if (closed || pending.isEmpty()) { return; }
             link.poll();
+            long now = System.nanoTime();
             for (Save save : pending) {
-                advance(save);
+                advance(save, now);
             }
         } catch (FabricException e) { // the queue has failed
             pending.forEach(save -> fail(save, e.errno(), e.getMessage()));
@@ -689,11 +690,11 @@ public final class Saver implements AutoCloseable {
         } else if (about instanceof Service service) { service.error = errno; }
     }
 
-    private void advance(Save save) {
+    private void advance(Save save, long now) {
         try {
             if (save.state == State.NEW) { flush(save); }
             if (save.state == State.FLUSHED) { ask(save); }
-            if (save.state == State.ASKED) { greetAgain(save.service); }
+            if (save.state == State.ASKED) { greetAgain(save.service, now); }
             if (save.state == State.SAVED && (save.data.isEmpty() || tryNotify(save))) { save.state = State.DONE; }
         } catch (FabricException e) {
             fail(save, e.errno(), e.getMessage());
@@ -731,8 +732,8 @@ public final class Saver implements AutoCloseable {
     }
 
     /** A service that has forgotten this writer drops its requests, and cannot tell: it has no address any more. */
-    private void greetAgain(Service service) {
-        if (System.nanoTime() - service.greeted < GREETING_INTERVAL.toNanos()) { return; }
+    private void greetAgain(Service service, long now) {
+        if (now - service.greeted < GREETING_INTERVAL.toNanos()) { return; }
         service.greeting = 0;
         greet(service);
     }

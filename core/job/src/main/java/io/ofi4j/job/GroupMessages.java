@@ -12,6 +12,7 @@ import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Protocol;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -182,9 +183,11 @@ final class GroupMessages implements AutoCloseable {
         wait.begin(name);
     }
 
-    /** The present operation ends in the middle: there is no other with this object. */
-    void breakOff() {
+    /** What the program's combination throws ends the operation in the middle: there is no other with this object. */
+    void combine(Reduction reduction, MemorySegment into, MemorySegment from) {
         brokenOff = true;
+        reduction.combination().combine(into, from);
+        brokenOff = false;
     }
 
     private long tag(long step, int sender) {

@@ -194,17 +194,6 @@ public final class JobCollectives implements AutoCloseable {
         messages.await();
     }
 
-    /** What the program's combination throws ends the operation in the middle, as the next one must know. */
-    private void combine(Reduction reduction, MemorySegment into, MemorySegment from) {
-        boolean isDone = false;
-        try {
-            reduction.combination().combine(into, from);
-            isDone = true;
-        } finally {
-            if (!isDone) { messages.breakOff(); }
-        }
-    }
-
     /**
      * Combines the elements of a partner, who may do the same. The lower rank's elements come first, so that both get
      * the same bits.
@@ -218,10 +207,10 @@ public final class JobCollectives implements AutoCloseable {
         MemorySegment own = data.segment();
         MemorySegment theirs = other.segment().asSlice(0, length);
         if (partner < rank) {
-            combine(reduction, theirs, own);
+            messages.combine(reduction, theirs, own);
             own.copyFrom(theirs);
         } else {
-            combine(reduction, own, theirs);
+            messages.combine(reduction, own, theirs);
         }
     }
 

@@ -275,9 +275,8 @@ public final class PeerServer implements AutoCloseable {
      */
     public void stop() {
         stopped = true;
-        try {
+        try (selector) {
             listener.close();
-            selector.close();
         } catch (IOException e) {
             assert !listener.isOpen();
         }

@@ -99,7 +99,7 @@ final class Ring {
         int slot = GroupMessages.slot(at);
         messages.awaitSlot(slot);
         if (at < combined) {
-            reduction.combination().combine(data.segment().asSlice(offset(at, block), length),
+            messages.combine(reduction, data.segment().asSlice(offset(at, block), length),
                     messages.slots(combined, segmentLength).segment().asSlice(slot * segmentLength, length));
         }
     }

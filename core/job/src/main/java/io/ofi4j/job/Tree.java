@@ -71,7 +71,7 @@ final class Tree {
             int slot = GroupMessages.slot(at);
             long segment = at / children;
             messages.awaitSlot(slot);
-            reduction.combination().combine(data.segment().asSlice(offset(segment), length(segment)),
+            messages.combine(reduction, data.segment().asSlice(offset(segment), length(segment)),
                     slots().segment().asSlice(slot * segmentLength, length(segment)));
             if (at + GroupMessages.SLOTS < all) { receiveFromChild(at + GroupMessages.SLOTS); }
             if (!isRoot && at % children == children - 1) { sendToParent(segment); }

@@ -228,6 +228,18 @@ class JobCollectivesTest {
                         .hasMessageContaining("all-reduce did not end");
                 job.barrier();
             }
+            try (JobCollectives other = new JobCollectives(job, memory.domain(), Waiting.BACKOFF)) {
+                if (job.rank() == 0) {
+                    assertThatThrownBy(() -> other.reduce(memory.of(8), failing, 0))
+                            .isInstanceOf(ArithmeticException.class);
+
+                    assertThatThrownBy(other::barrier).isInstanceOf(JobException.class)
+                            .hasMessageContaining("reduce did not end");
+                } else {
+                    other.reduce(memory.of(8), failing, 0);
+                }
+                job.barrier();
+            }
         });
     }
 

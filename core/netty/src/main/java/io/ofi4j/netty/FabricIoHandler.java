@@ -118,10 +118,8 @@ public final class FabricIoHandler implements IoHandler {
             if (found > 0 || !context.canBlock()) { return found; }
             return await(open, context);
         } catch (RuntimeException | OutOfMemoryError e) {
-            if (e instanceof FabricException || e instanceof RendezvousException) {
-                if (Thread.interrupted()) { return 0; } // a task may have interrupted its own thread
-            }
-            fail(e);
+            boolean mayBeInterrupt = e instanceof FabricException || e instanceof RendezvousException;
+            if (!mayBeInterrupt || !Thread.interrupted()) { fail(e); } // a task may have interrupted its own thread
             return 0;
         }
     }

@@ -52,8 +52,8 @@ final class LoopAllocator extends AbstractByteBufAllocator {
             if (place == RegisteredPool.NONE) { return null; }
             return toLeakAwareBuffer(
                     LoopBuffer.of(this, open.region(), place, initialCapacity, maxCapacity, open::give, place).clear());
-        } catch (IllegalStateException | FabricException | OutOfMemoryError e) { // its memory is closed, or there is none
-            return null;
+        } catch (IllegalStateException | FabricException | OutOfMemoryError e) {
+            return null; // its memory is closed, or there is none
         }
     }
 

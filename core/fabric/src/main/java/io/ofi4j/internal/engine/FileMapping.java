@@ -40,7 +40,7 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             boolean isWritable = mode == MapMode.READ_WRITE || mode.toString().equals(SYNCHRONOUS);
             // before it is mapped, which makes the file longer: others may have mapped it by then, too
-            if (isWritable && !reserve(file, offset, length)) {
+            if (isWritable && !reserve(file, channel, offset, length)) {
                 throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset "
                         + offset + ": free some, or map a FileChannel, for which no room is reserved");
             }
@@ -59,12 +59,15 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
 
     /**
      * Reserves disk space for holes: without it, a write to a mapping of a full disk ends the process. False if the
-     * disk is full; true also if the file system cannot tell.
+     * disk is full; true also if the file system cannot tell. A full disk may have given all that it had, as ext4 does,
+     * and gets that back.
      */
-    private static boolean reserve(Path file, long offset, long length) {
+    private static boolean reserve(Path file, FileChannel channel, long offset, long length) throws IOException {
         try (NativeFile open = NativeFile.open(file)) {
             int error = open.error() == 0 ? open.reserve(offset, length) : 0;
-            return error != Errno.ENOSPC && error != Errno.EDQUOT;
+            if (error != Errno.ENOSPC && error != Errno.EDQUOT) { return true; }
+            open.giveBackBehind(channel.size()); // the length of now: others may have mapped the file meanwhile
+            return false;
         }
     }
 

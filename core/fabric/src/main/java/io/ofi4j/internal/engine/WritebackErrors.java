@@ -75,8 +75,7 @@ public final class WritebackErrors implements AutoCloseable {
     private static WritebackErrors of(long address, long length) {
         Optional<FileMappings.Mapping> mapping = FileMappings.at(address);
         Optional<NativeFile> opened = mapping.flatMap(NativeFile::openAgain);
-        String name = mapping.map(FileMappings.Mapping::file).orElse("mapped at " + address)
-                + opened.map(own -> " of " + own.birth()).orElse("");
+        String name = name(mapping.map(FileMappings.Mapping::file).orElse("mapped at " + address), opened);
         boolean[] isFirst = new boolean[1];
         MappedFile file = FILES.compute(name, (_, known) -> {
             MappedFile one = known == null ? new MappedFile() : known;
@@ -91,6 +90,14 @@ public final class WritebackErrors implements AutoCloseable {
                 .filter(own -> own.dropPages() && !NativeMemory.isAnyPresent(address, length)).isPresent();
         return new WritebackErrors(name, file, isReadAnew ? failures : 0,
                 mapping.map(known -> known.placeOf(address)).orElse(0L));
+    }
+
+    /** A later file may have the number of a deleted one. One that cannot be opened again is the one that is known. */
+    private static String name(String number, Optional<NativeFile> opened) {
+        String beginning = number + " of ";
+        return opened.map(own -> beginning + own.birth())
+                .or(() -> FILES.keySet().stream().filter(known -> known.startsWith(beginning)).findFirst())
+                .orElse(number);
     }
 
     /** Notes that the system has refused to write bytes of the region. */

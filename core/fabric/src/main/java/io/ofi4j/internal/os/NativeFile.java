@@ -128,17 +128,8 @@ public final class NativeFile implements AutoCloseable {
     /** The errno of the open; 0 if it is open. */
     public int error() { return error; }
 
-    /**
-     * fallocate(2) of a range whose content stays, as does the length of the file: 0, or the errno. What was reserved
-     * behind the end of the file is given back where not all could be.
-     */
+    /** fallocate(2) of a range whose content stays, as does the length of the file: 0, or the errno. */
     public int reserve(long offset, long length) {
-        int error = allocate(offset, length);
-        if (error != 0) { Downcalls.callForInt(FTRUNCATE, descriptor, size()); }
-        return error;
-    }
-
-    private int allocate(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             while ((int) Downcalls.callWithErrno(errno, FALLOCATE, descriptor, FALLOC_FL_KEEP_SIZE, offset,
@@ -148,6 +139,14 @@ public final class NativeFile implements AutoCloseable {
             return 0;
         }
     }
+
+    /**
+     * Gives back what was reserved behind the end of the file. Bytes that another process has added behind that length
+     * are lost.
+     *
+     * @param length of the file, now
+     */
+    public void giveBackBehind(long length) { Downcalls.callForInt(FTRUNCATE, descriptor, length); }
 
     /**
      * The errno with which the system has failed to write bytes of the file to its device, since it was opened here or

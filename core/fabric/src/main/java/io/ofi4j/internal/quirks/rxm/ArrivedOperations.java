@@ -1,12 +1,8 @@
 package io.ofi4j.internal.quirks.rxm;
 
 import io.ofi4j.info.VersionRange;
-import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
@@ -44,20 +40,14 @@ final class ArrivedOperations extends CoreProviderPatch {
     }
 
     @Override
-    int replaceIn(Handle domain) {
-        OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
-        if (queue.status() == 0) {
-            LateCloses.prepare(queue.handle());
-            FidOps.fi_close(queue.handle());
-        }
-        return queue.status();
-    }
+    int replaceIn(Handle domain) { return withQueue(domain, LateCloses::prepare); }
 
     @Override
     protected int close(EndpointView endpoint, IntSupplier close) {
         long below = queueBelow(endpoint.handle().address());
         LateCloses emptied = below == 0 ? null : LateCloses.begin(below);
         if (emptied == null) { return close.getAsInt(); }
+        int status = 0;
         try {
             List<Handle> queues = endpoint.queues().stream().map(queue -> queue.handle()).toList();
             for (int call = 0; call < MAX_CALLS && emptied.rounds() == 0; call++) {
@@ -66,9 +56,10 @@ final class ArrivedOperations extends CoreProviderPatch {
                 }
             }
             emptied.dropReceives(); // ofi_rxm may have looked for connections meanwhile, which brings more
-            return close.getAsInt();
+            status = close.getAsInt();
+            return status;
         } finally {
-            LateCloses.forget(below);
+            LateCloses.forget(below, status == 0);
         }
     }
 

@@ -1,7 +1,9 @@
 package io.ofi4j.internal.quirks.rxm;
 
 import io.ofi4j.info.VersionRange;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
@@ -25,6 +27,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -63,6 +66,16 @@ abstract class CoreProviderPatch extends Quirk {
      * them.
      */
     abstract int replaceIn(Handle domain);
+
+    /** Looks at a queue of the provider below. Returns 0, or the error of its open. */
+    static int withQueue(Handle domain, Consumer<Handle> action) {
+        OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
+        if (queue.status() == 0) {
+            action.accept(queue.handle());
+            FidOps.fi_close(queue.handle());
+        }
+        return queue.status();
+    }
 
     @Override
     protected void addFacts(Set<Fact> known) {

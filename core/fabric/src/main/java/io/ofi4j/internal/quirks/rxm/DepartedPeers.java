@@ -4,9 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.info.VersionRange;
-import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.OpenResult;
@@ -87,12 +84,7 @@ final class DepartedPeers extends CoreProviderPatch {
             replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
         }
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
-        OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
-        if (queue.status() == 0) {
-            LateCloses.prepare(queue.handle());
-            FidOps.fi_close(queue.handle());
-        }
-        return queue.status();
+        return withQueue(domain, LateCloses::prepare);
     }
 
     /** The JVM ends: no endpoint may reach a Java method any more. */

@@ -5,12 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.info.VersionRange;
 import io.ofi4j.internal.ffi.CqErrorEntry;
-import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.os.Downcalls;
 import io.ofi4j.internal.os.NativeWords;
 import java.lang.foreign.Arena;
@@ -62,12 +58,8 @@ final class HalfReceivedWrites extends CoreProviderPatch {
 
     @Override
     int replaceIn(Handle domain) {
-        OpenResult queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
-        if (queue.status() == 0) {
-            replace(FunctionSlot.readerr(queue.handle()), MethodHandles.lookup(), "readerr", READERR);
-            FidOps.fi_close(queue.handle());
-        }
-        return queue.status();
+        return withQueue(domain,
+                queue -> replace(FunctionSlot.readerr(queue), MethodHandles.lookup(), "readerr", READERR));
     }
 
     /** An upcall: what it threw would end the process. */

@@ -113,9 +113,13 @@ final class LateCloses {
         return begin(queue, 0, null) ? EMPTYING.get(queue) : null;
     }
 
-    /** The queue is closed, or is read as it was. */
-    static synchronized void forget(long queue) {
-        EMPTYING.remove(queue);
+    /** @param isFreed whether the queue is closed; if not, it is read as before from now on */
+    static synchronized void forget(long queue, boolean isFreed) {
+        if (isFreed) {
+            EMPTYING.remove(queue);
+        } else {
+            leave(queue);
+        }
     }
 
     /** From now on {@code ofi_rxm} learns of nothing that comes: all connections of the endpoint are closed. */
