@@ -58,11 +58,10 @@ import java.util.function.BooleanSupplier;
  * inside it; {@code EKEYREJECTED} (129) if peers may not write it; {@code EOPNOTSUPP} (95) if its memory cannot reach
  * the level; {@code EIO} (5) if the owner could not write its file, now or since it mapped it, or the file was made
  * shorter than the bytes: each later save of it at {@link Durability#POWER_SAFE} fails, too; {@code ENOSPC} (28) if the
- * owner has no room for another writer; {@code EPROTO} (71) if its answer is none to what was asked; {@code ECANCELED}
- * (125) if this saver or the endpoint was closed, a save with data also where the bytes are durable and the peer's
- * queue was not told yet; or the number of the flush or
- * message that failed. As with other operations, a save whose owner has gone may never complete; closing the saver ends
- * it.
+ * owner has no room for another writer; {@code EPROTO} (71) if the owner's answer does not fit the request;
+ * {@code ECANCELED} (125) if this saver or the endpoint was closed: if the save has data for the peer, its bytes may be
+ * durable then, and the peer's queue was not told; or the number of the flush or message that failed. As with other
+ * operations, a save whose owner has gone may never complete; closing the saver ends it.
  *
  * <p><b>Polling.</b> {@link #poll} polls the queue, makes progress on saves, and passes the completions of both to the
  * handler. The program must call it: nothing else makes progress on saves. If other code polls the same queue, it must
