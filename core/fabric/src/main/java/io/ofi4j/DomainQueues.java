@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
@@ -210,12 +211,20 @@ final class DomainQueues {
     /**
      * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, an end without
      * room may depend on the other end's progress. Returns whether a completion was found.
+     *
+     * @throws FabricException that of the first queue that failed; the others have made progress
      */
     boolean progress() {
         boolean found = false;
+        FabricException failure = null;
         for (CompletionQueue queue : queues) {
-            found |= queue.guard.admits(Thread.currentThread()) && queue.progressIfOpen();
+            try {
+                found |= queue.guard.admits(Thread.currentThread()) && queue.progressIfOpen();
+            } catch (FabricException e) {
+                failure = failure == null ? e : failure;
+            }
         }
+        if (failure != null) { throw failure; }
         return found;
     }
 

@@ -5,6 +5,7 @@ final class Errno {
     static final int EPERM = 1;
     static final int EINTR = 4;
     static final int EIO = 5;
+    static final int EACCES = 13;
     static final int EINVAL = 22;
     static final int ENOSPC = 28;
     static final int EPROTO = 71;

@@ -14,6 +14,7 @@ import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -284,7 +285,8 @@ public final class SaveService implements AutoCloseable {
 
     /**
      * Starts a daemon thread that calls {@link #progress} and {@link Domain#progress}. A {@link ProgressThread} is not
-     * needed beside it. It runs until {@link #close}, or until a {@link #failure}.
+     * needed beside it. It runs until {@link #close}, or until a {@link #failure}. A queue of the program that fails
+     * does not end it: the program's own polls of that queue say so.
      *
      * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a
      *         request
@@ -315,13 +317,21 @@ public final class SaveService implements AutoCloseable {
         try {
             for (int turn = 0; !stopping; turn = turn + 1 & Integer.MAX_VALUE) {
                 for (int call = 0; call < CALLS_PER_ROUND; call++) {
-                    domain.progress();
+                    progressDomain();
                     if (progress()) { turn = 0; }
                 }
                 pause(pauses, turn);
             }
         } catch (Throwable t) {
             failure = t;
+        }
+    }
+
+    private void progressDomain() {
+        try {
+            domain.progress();
+        } catch (FabricException e) { // of one of its queues; the others were served
+            return;
         }
     }
 
@@ -425,12 +435,18 @@ public final class SaveService implements AutoCloseable {
                 polls++;
             }
         } catch (WrongThreadException e) { // the queues belong to several threads
-            requests.removeIf(request -> {
-                boolean isOfPolls = request.kind == SaveMessage.REQUEST_POLLED;
-                if (isOfPolls) { answer(request, Errno.EPERM); }
-                return isOfPolls;
-            });
+            refusePolled(Errno.EPERM);
+        } catch (FabricException e) { // of a queue of the program: it will never have handled what has come
+            refusePolled(e.errno());
         }
+    }
+
+    private void refusePolled(int error) {
+        requests.removeIf(request -> {
+            boolean isOfPolls = request.kind == SaveMessage.REQUEST_POLLED;
+            if (isOfPolls) { answer(request, error); }
+            return isOfPolls;
+        });
     }
 
     private void serve() {
@@ -484,10 +500,12 @@ public final class SaveService implements AutoCloseable {
         try {
             force.run();
             return 0;
+        } catch (UncheckedIOException e) {
+            return Errno.EIO;
         } catch (IllegalStateException e) { // the region was closed meanwhile
             return Errno.ENOKEY;
-        } catch (RuntimeException e) { // UncheckedIOException, or the memory is confined to another thread
-            return Errno.EIO;
+        } catch (WrongThreadException e) { // memory that is confined to another thread
+            return Errno.EACCES;
         }
     }
 

@@ -56,12 +56,13 @@ import java.util.function.BooleanSupplier;
  * {@link Durability} reached, which is at least the one that was asked for. If a save fails, the error has one of these
  * numbers: {@code ENOKEY} (126) if the owner has no such region any more; {@code EINVAL} (22) if the bytes are not all
  * inside it; {@code EKEYREJECTED} (129) if peers may not write it; {@code EOPNOTSUPP} (95) if its memory cannot reach
- * the level; {@code EIO} (5) if the owner could not write its file, now or since it mapped it, or the file was made
- * shorter than the bytes: each later save of it at {@link Durability#POWER_SAFE} fails, too; {@code ENOSPC} (28) if the
- * owner has no room for another writer; {@code EPROTO} (71) if the owner's answer does not fit the request;
- * {@code ECANCELED} (125) if this saver or the endpoint was closed: if the save has data for the peer, its bytes may be
- * durable then, and the peer's queue was not told; or the number of the flush or message that failed. As with other
- * operations, a save whose owner has gone may never complete; closing the saver ends it.
+ * the level; {@code EACCES} (13) if its memory is confined to another thread of the owner; {@code EIO} (5) if the owner
+ * could not write its file, now or since it mapped it, or the file was made shorter than the bytes: each later save of
+ * it at {@link Durability#POWER_SAFE} fails, too; {@code ENOSPC} (28) if the owner has no room for another writer now;
+ * {@code EPROTO} (71) if the owner's answer does not fit the request; {@code ECANCELED} (125) if this saver or the
+ * endpoint was closed: if the save has data for the peer, its bytes may be durable then, and the peer's queue was not
+ * told; or the number of the flush or message that failed. As with other operations, a save whose owner has gone may
+ * never complete; closing the saver ends it.
  *
  * <p><b>Polling.</b> {@link #poll} polls the queue, makes progress on saves, and passes the completions of both to the
  * handler. The program must call it: nothing else makes progress on saves. If other code polls the same queue, it must
@@ -134,7 +135,6 @@ public final class Saver implements AutoCloseable {
         boolean isKnown;
         long writer;
         long secret;
-        int error;
 
         Service(SaveService.Ticket ticket, Peer peer) {
             this.ticket = ticket;
@@ -232,8 +232,8 @@ public final class Saver implements AutoCloseable {
         try {
             requireOpen();
             endpoint.rma(); // checks that it is open, and this thread's
-            Service known = services.values().stream().filter(one -> one.ticket.equals(ticket) && one.error == 0)
-                    .findFirst().orElse(null);
+            Service known = services.values().stream().filter(one -> one.ticket.equals(ticket)).findFirst()
+                    .orElse(null);
             services.put(peer, known != null ? known : new Service(ticket, link.peers.insert(ticket.address())));
         } finally {
             lock.unlock();
@@ -656,11 +656,12 @@ public final class Saver implements AutoCloseable {
             services.values().stream().distinct().filter(service -> service.greeting == id).forEach(service -> {
                 // a service that had forgotten this writer has dropped its requests
                 boolean hasForgotten = service.isKnown && (service.writer != writer || service.secret != secret);
-                service.isKnown = true;
-                service.error = error;
+                service.isKnown = error == 0;
                 service.writer = writer;
                 service.secret = secret;
-                if (hasForgotten) { askAgain(service); }
+                if (error != 0) {
+                    refuse(service, error, "");
+                } else if (hasForgotten) { askAgain(service); }
             });
         } else if (kind == SaveMessage.ANSWER) {
             pending.stream().filter(save -> save.messageId() == id && save.state == State.ASKED
@@ -682,11 +683,19 @@ public final class Saver implements AutoCloseable {
                 .forEach(save -> save.state = State.FLUSHED);
     }
 
-    private static void fail(Object about, int errno, String why) {
+    private void fail(Object about, int errno, String why) {
         if (about instanceof Save save && save.state != State.DONE) {
             save.end(errno);
             save.why = why;
-        } else if (about instanceof Service service) { service.error = errno; }
+        } else if (about instanceof Service service) { refuse(service, errno, why); }
+    }
+
+    /** Ends the saves that wait for a service. The next one greets it again: it may have room then. */
+    private void refuse(Service service, int errno, String why) {
+        service.greeting = 0;
+        pending.stream()
+                .filter(save -> save.service == service && (save.state == State.FLUSHED || save.state == State.ASKED))
+                .forEach(save -> fail(save, errno, why));
     }
 
     private void advance(Save save, long now) {
@@ -704,9 +713,7 @@ public final class Saver implements AutoCloseable {
 
     private void ask(Save save) {
         Service service = save.service;
-        if (service.error != 0) {
-            save.end(service.error);
-        } else if (!service.isKnown) {
+        if (!service.isKnown) {
             greet(service);
         } else {
             SaveMessage message = link.nextMessage(save.request);
@@ -751,6 +758,8 @@ public final class Saver implements AutoCloseable {
                     : "save: the owner has no such region any more";
             case Errno.EPERM ->
                 "save: the owner's queues belong to several threads, so that no thread may poll all of them";
+            case Errno.EACCES -> "save: the owner's memory is confined to another thread than that of its service: let"
+                    + " it map the file with Domain.map, or in a shared arena";
             case Errno.EOPNOTSUPP -> "save: the owner's memory cannot reach this level";
             case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
             case Errno.EKEYREJECTED -> "save: peers may not write this region";
@@ -774,8 +783,7 @@ public final class Saver implements AutoCloseable {
         try {
             if (!closed) {
                 try {
-                    services.values().stream().distinct().filter(service -> service.isKnown && service.error == 0)
-                            .forEach(this::leave);
+                    services.values().stream().distinct().filter(service -> service.isKnown).forEach(this::leave);
                     link.poll(); // sends the last messages, and takes those that have come
                 } catch (FabricException e) { // the queue has failed: nobody can be told
                     pending.forEach(save -> fail(save, e.errno(), e.getMessage()));
@@ -807,7 +815,7 @@ public final class Saver implements AutoCloseable {
         try {
             link.send(SaveMessage.LENGTH, service.peer, service);
         } catch (FabricException | IllegalStateException e) {
-            service.error = Errno.ECANCELED; // the owner has left already
+            return; // the owner has left already
         }
     }
 

@@ -7,10 +7,12 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.durable.SaveMessage.Field;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Map;
@@ -63,13 +65,48 @@ class AnswersTest {
         }
     }
 
-    private static void forgetAll(SaveService service) throws ReflectiveOperationException {
+    /** The service serves as many writers as it may when the first save comes, and fewer when the second does. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aServiceThatHadNoRoomIsGreetedAgainByTheNextSave(String provider) throws ReflectiveOperationException {
+        try (Saving pair = new Saving(Saving.hints(provider));
+                Saver first = new Saver(pair.domain, pair.endpoint, pair.pair.queue);
+                MemoryRegion plain = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            first.saveThrough(pair.far, pair.service.ticket());
+            first.save(pair.far, plain.remote(), Durability.DELIVERED, 1);
+            Waiting.YIELD.until(() -> {
+                pair.pollFar();
+                return first.poll((token, flags, length, data) -> {}, 1) > 0;
+            }, Pair.DEADLINE);
+            Map<EndpointAddress, Object> writers = writers(pair.service);
+            Object writer = writers.values().iterator().next();
+            while (writers.size() < SaveService.MAX_WRITERS) {
+                writers.put(EndpointAddress.of(("writer " + writers.size()).getBytes(StandardCharsets.US_ASCII),
+                        pair.saver.address().format()), writer);
+            }
+            pair.saver.saveThrough(pair.far, pair.service.ticket());
+            pair.saver.save(pair.far, plain.remote(), Durability.DELIVERED, 2);
+            assertThat(pair.awaitError().toString()).contains("already serves " + SaveService.MAX_WRITERS + " writers");
+
+            writers.values().removeIf(one -> one == writer && writers.size() > 1);
+            pair.saver.save(pair.far, plain.remote(), Durability.DELIVERED, 3);
+
+            pair.await(3);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<EndpointAddress, Object> writers(SaveService service) throws ReflectiveOperationException {
         var writers = SaveService.class.getDeclaredField("writers");
         writers.setAccessible(true);
+        return (Map<EndpointAddress, Object>) writers.get(service);
+    }
+
+    private static void forgetAll(SaveService service) throws ReflectiveOperationException {
         Method forget = Arrays.stream(SaveService.class.getDeclaredMethods())
                 .filter(method -> method.getName().equals("forget")).findFirst().orElseThrow();
         forget.setAccessible(true);
-        for (Object writer : new ArrayList<>(((Map<?, ?>) writers.get(service)).values())) {
+        for (Object writer : new ArrayList<>(writers(service).values())) {
             forget.invoke(service, writer);
         }
     }

@@ -20,10 +20,13 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -80,6 +83,59 @@ class SaveTest {
                 }
             }
             assertThat(pair.service.answered()).isEqualTo(20);
+        }
+    }
+
+    /** The kernel counts the pages of a mapping that it has to write yet. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aSaveForALossOfPowerLeavesNothingToWrite(String provider) throws IOException {
+        try (Saving pair = new Saving(Saving.hints(provider));
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE)) {
+            pair.saver.saveThrough(pair.far, pair.service.ticket());
+            source.segment().fill((byte) 7);
+            pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
+            pair.saver.save(pair.far, target.remote(), Durability.PROCESS_SAFE, 2);
+            pair.await(2);
+            assertThat(unwrittenKilobytes(target)).as("before").isPositive();
+
+            pair.saver.save(pair.far, target.remote(), Durability.POWER_SAFE, 3);
+            pair.await(3);
+
+            assertThat(unwrittenKilobytes(target)).isZero();
+        }
+    }
+
+    private static long unwrittenKilobytes(MemoryRegion region) throws IOException {
+        String start = Long.toHexString(region.segment().address()) + "-";
+        List<String> lines = Files.readAllLines(Path.of("/proc/self/smaps"));
+        int first = lines.indexOf(lines.stream().filter(line -> line.startsWith(start)).findFirst().orElseThrow());
+        return lines.stream().skip(first + 1L).takeWhile(line -> line.matches("[A-Z]\\w*:.*"))
+                .filter(line -> line.contains("_Dirty:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .sum();
+    }
+
+    /** Its bytes are not lost: another region of the same file can be saved. */
+    @Test
+    void aSaveOfMemoryThatIsConfinedToAnotherThreadSaysSo() throws Exception {
+        try (Arena confined = Arena.ofConfined();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                Saving pair = new Saving(Saving.hints("shm").threading(ThreadingModel.SAFE));
+                MemoryRegion target = pair.domain.register(channel.map(MapMode.READ_WRITE, 0, LENGTH, confined),
+                        Access.REMOTE_WRITE)) {
+            pair.saver.saveThrough(pair.far, pair.service.ticket());
+            pair.service.start();
+
+            pair.saver.save(pair.far, target.remote(), Durability.POWER_SAFE, 1);
+
+            Waiting.YIELD.until(() -> {
+                pair.pollNear();
+                return !pair.errors.isEmpty();
+            }, Pair.DEADLINE);
+            assertThat(pair.errors.getFirst().errno()).isEqualTo(13); // EACCES
+            assertThat(pair.errors.getFirst().toString()).contains("confined to another thread");
+            assertThat(pair.service.failure()).isEmpty();
         }
     }
 
