@@ -59,11 +59,14 @@ public final class Doorbell implements AutoCloseable {
         this.folder = folder;
         this.longestSleepNanos = longestSleep.toNanos();
         this.selector = Selector.open();
+        ServerSocketChannel opened = null;
         try {
-            this.listener = folder.listen();
-            listener.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
+            opened = folder.listen();
+            opened.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
+            this.listener = opened;
         } catch (IOException | RuntimeException | Error e) {
             selector.close();
+            if (opened != null) { opened.close(); }
             throw e;
         }
     }
@@ -178,7 +181,12 @@ public final class Doorbell implements AutoCloseable {
 
     private void greet(SocketChannel peer) throws IOException {
         peers.add(peer);
-        peer.configureBlocking(false).register(selector, SelectionKey.OP_READ);
+        try {
+            peer.configureBlocking(false).register(selector, SelectionKey.OP_READ);
+        } catch (IOException | RuntimeException | Error e) {
+            leave(peer);
+            throw e;
+        }
         if (closed) { leave(peer); }
     }
 

@@ -23,6 +23,8 @@ final class Gathering {
     private final BitSet withdrawn = new BitSet();
     private final int count;
     private long bytes;
+    /** What each place gets; null before all have come. */
+    private byte[] answer;
 
     Gathering(int count) { this.count = count; }
 
@@ -69,12 +71,18 @@ final class Gathering {
         return all.array();
     }
 
-    /** {@return for each place the length of its value in 4 bytes, and the value} */
-    byte[] encoded() {
-        int length = values.values().stream().mapToInt(value -> Integer.BYTES + value.length).sum();
-        ByteBuffer all = ByteBuffer.allocate(length);
-        values.values().forEach(value -> all.putInt(value.length).put(value));
-        return all.array();
+    /**
+     * {@return the answer to each place once all have come: for each of them the length of its value in 4 bytes, and
+     * the value} All get the same array.
+     */
+    byte[] answer() {
+        if (answer == null) {
+            int length = values.values().stream().mapToInt(value -> Integer.BYTES + value.length).sum();
+            ByteBuffer all = ByteBuffer.allocate(1 + length).put(RendezvousRequest.DONE);
+            values.values().forEach(value -> all.putInt(value.length).put(value));
+            answer = all.array();
+        }
+        return answer;
     }
 
     static List<byte[]> decode(ByteBuffer encoded) {

@@ -106,25 +106,39 @@ public final class Job implements AutoCloseable {
         this.deadline = end.duration();
         this.processes = processes(engine, end);
         this.hosts = processes.stream().map(RankProcess::host).toList();
-        this.localRank = (int) hosts.subList(0, rank()).stream().filter(hosts.get(rank())::equals).count();
+        this.localRank = (int) IntStream.range(0, rank()).filter(this::isOnThisHost).count();
     }
 
-    /** The first message of a rank: the size of the job as its launcher gave it, its process, and its host. */
-    private record RankProcess(int size, long process, String host) {
+    /**
+     * The first message of a rank: the size of the job as its launcher gave it, its process, its host, and the start of
+     * that machine: images of machines may all have one name.
+     */
+    private record RankProcess(int size, long process, String host, String boot) {
+        static RankProcess own(int size) {
+            return new RankProcess(size, ProcessHandle.current().pid(), ThisHost.name(), ThisHost.boot());
+        }
+
         byte[] encode() {
-            byte[] name = host.getBytes(StandardCharsets.UTF_8);
-            return ByteBuffer.allocate(Integer.BYTES + Long.BYTES + name.length).putInt(size).putLong(process).put(name)
-                    .array();
+            byte[] where = (host + "\n" + boot).getBytes(StandardCharsets.UTF_8);
+            return ByteBuffer.allocate(Integer.BYTES + Long.BYTES + where.length).putInt(size).putLong(process)
+                    .put(where).array();
         }
 
         static RankProcess decode(byte[] hello) {
             ByteBuffer buffer = ByteBuffer.wrap(hello);
-            return new RankProcess(buffer.getInt(), buffer.getLong(), StandardCharsets.UTF_8.decode(buffer).toString());
+            int size = buffer.getInt();
+            long process = buffer.getLong();
+            String[] where = StandardCharsets.UTF_8.decode(buffer).toString().split("\n", 2);
+            return new RankProcess(size, process, where[0], where.length > 1 ? where[1] : "");
         }
+
+        boolean isOnHostOf(RankProcess other) { return host.equals(other.host) && boot.equals(other.boot); }
     }
 
+    private boolean isOnThisHost(int rank) { return processes.get(rank).isOnHostOf(processes.get(rank())); }
+
     private static List<RankProcess> processes(JobEngine engine, Deadline end) {
-        RankProcess own = new RankProcess(engine.size(), ProcessHandle.current().pid(), ThisHost.name());
+        RankProcess own = RankProcess.own(engine.size());
         List<RankProcess> all = engine.gather(own.encode(), new Wait(end, null)).stream().map(RankProcess::decode)
                 .toList();
         for (RankProcess other : all) {
@@ -231,8 +245,10 @@ public final class Job implements AutoCloseable {
     /** {@return the number of lower ranks on this host} */
     public int localRank() { return localRank; }
 
-    /** {@return the name of the host of each rank} */
-    public List<String> hosts() { return hosts; }
+    /** {@return the name of the host of each rank} Two machines may have one name: see {@link #hostGroup}. */
+    public List<String> hosts() {
+        return hosts;
+    }
 
     /**
      * {@return how this process was started, as text for people: {@code PMIx}, {@code PMI-1}, the {@code OFI4J_*}
@@ -425,8 +441,8 @@ public final class Job implements AutoCloseable {
     List<byte[]> gather(String group, int[] ranks, byte[] value) {
         requireOpen();
         requireLength("a value", value, Rendezvous.MAX_VALUE_LENGTH);
+        Wait wait = startWait(); // which may throw: the members would not be in step any more
         String name = GROUPS + group + "/" + gatherings.merge(group, 1, Integer::sum);
-        Wait wait = startWait();
         return call(() -> {
             engine.put(name, value, wait.deadline());
             return IntStream.of(ranks).mapToObj(rank -> engine.get(rank, name, wait)).toList();
@@ -438,9 +454,7 @@ public final class Job implements AutoCloseable {
 
     /** {@return the group of the ranks on this host, in the order of ranks} Nothing is sent. */
     public JobGroup hostGroup() {
-        String own = hosts.get(rank());
-        return JobGroup.of(this,
-                IntStream.range(0, size()).filter(rank -> hosts.get(rank).equals(own)).boxed().toList());
+        return JobGroup.of(this, IntStream.range(0, size()).filter(this::isOnThisHost).boxed().toList());
     }
 
     /**

@@ -65,6 +65,8 @@ public final class PeerLink implements AutoCloseable {
     final PeerLoop.Watched watched = new Reader();
     /** Written in {@link #become} alone. */
     private volatile State state;
+    /** Whether the program has closed it, perhaps after it had ended. */
+    private volatile boolean isClosed;
 
     /** The server's program does not take this client. */
     private static final class RefusedException extends IOException {
@@ -109,7 +111,8 @@ public final class PeerLink implements AutoCloseable {
      * @param mine what the server's program gets
      * @param deadline the longest wait
      * @param onGone called once when the server has gone, by a thread that must not be kept: usually
-     *        {@code queue::signal}, which ends the queue's {@code await}. It is not called after {@link #close}
+     *        {@code queue::signal}, which ends the queue's {@code await}. It is not called after {@link #close},
+     *        unless the server goes at the same moment
      * @return the link; close it when you leave
      * @throws IllegalArgumentException if the secret has fewer than 16 characters
      * @throws RendezvousException if no server accepts in time, it has another secret or runs another release, its
@@ -264,7 +267,7 @@ public final class PeerLink implements AutoCloseable {
 
     /** Tells the program that the link has ended, unless it has ended the link itself. */
     void tellGone(Runnable callback) {
-        if (state != State.CLOSED) { PeerLoop.run(callback); }
+        if (state != State.CLOSED && !isClosed) { PeerLoop.run(callback); }
     }
 
     /** Closes the connection without a word. */
@@ -285,6 +288,7 @@ public final class PeerLink implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
+        isClosed = true;
         if (state == State.ARRIVED) {
             refuse("the server has closed the link");
         } else {

@@ -201,6 +201,7 @@ public final class Ranks {
         }
 
         private static byte[] next(ByteBuffer buffer, int length) {
+            if (length < 0 || length > buffer.remaining()) { throw new BufferUnderflowException(); }
             byte[] bytes = new byte[length];
             buffer.get(bytes);
             return bytes;

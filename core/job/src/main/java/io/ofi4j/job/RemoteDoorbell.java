@@ -28,15 +28,14 @@ public final class RemoteDoorbell implements AutoCloseable {
      * @param address what {@link Doorbell#address} has returned there
      * @throws IllegalArgumentException if that is no address of a doorbell
      * @throws RendezvousException if it is closed, its process has ended, or it is on another machine, in another
-     *         container or another user's; or the thread is interrupted, which stays so
+     *         container or another user's; 1,025 peers have opened it since its owner last slept; or the thread is
+     *         interrupted, which stays so
      */
     public static RemoteDoorbell open(byte[] address) {
         try {
             BellFolder folder = BellFolder.open(address);
             try {
-                SocketChannel socket = folder.connect();
-                socket.configureBlocking(false);
-                return new RemoteDoorbell(folder, socket);
+                return new RemoteDoorbell(folder, folder.connect());
             } catch (IOException | RuntimeException | Error e) {
                 folder.close();
                 throw e;

@@ -462,6 +462,11 @@ public final class Rendezvous implements AutoCloseable {
         return server == null || server.awaitEmpty(deadline);
     }
 
+    /** At the server, before a close: the waits of all members end with this sentence. */
+    void endFor(String why) {
+        if (server != null) { server.end(why); }
+    }
+
     private static void requireShort(byte[] value) {
         if (value.length > MAX_VALUE_LENGTH) {
             throw new IllegalArgumentException("a value has at most " + MAX_VALUE_LENGTH + " bytes, not " + value.length

@@ -190,7 +190,10 @@ final class RendezvousEngine implements JobEngine {
     public void leave(Deadline deadline, String why) {
         closed = true;
         if (why != null) { giveUp(why, deadline); }
-        rendezvous.awaitDepartures(deadline);
+        if (!rendezvous.awaitDepartures(deadline)) {
+            rendezvous.endFor(server + " has closed the job, and did not wait longer than " + deadline
+                    + " for the other ranks to close it");
+        }
         rendezvous.close();
         failureWatch.close();
     }

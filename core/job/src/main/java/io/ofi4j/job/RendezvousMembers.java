@@ -39,7 +39,10 @@ final class RendezvousMembers {
         if (member != null) { lose(member.name() + " has ended without leaving"); }
     }
 
-    private void lose(String what) { if (lost == null) { lost = what; } }
+    /** Records why gatherings and waits can bring nothing any more; the first reason counts. */
+    void lose(String what) {
+        if (lost == null) { lost = what; }
+    }
 
     String lost() { return lost; }
 

@@ -276,7 +276,7 @@ final class RendezvousServer implements AutoCloseable {
             if (isLast) { withdraw(request.name(), gathering, place); }
             return absent;
         }
-        byte[] all = RendezvousRequest.answer(RendezvousRequest.DONE, gathering.encoded());
+        byte[] all = gathering.answer();
         if (gathering.take(place)) {
             gatherings.remove(request.name());
             bytes -= gathering.bytes();
@@ -309,6 +309,12 @@ final class RendezvousServer implements AutoCloseable {
         return value == null
                 ? RendezvousRequest.answer(RendezvousRequest.ABSENT, new byte[0])
                 : RendezvousRequest.answer(RendezvousRequest.DONE, value);
+    }
+
+    /** The waits of all members end, and say this. */
+    synchronized void end(String why) {
+        members.lose(why);
+        notifyAll();
     }
 
     /** Waits until all members have left, or the deadline. */

@@ -67,13 +67,17 @@ final class SealedKeys {
 
     /** {@return the next message to the other side, with its length in front} */
     ByteBuffer seal(byte[] message) throws SealedChannel.ForgedException {
-        byte[] sealed = crypt(Cipher.ENCRYPT_MODE, sendKey, sent++, message);
-        return ByteBuffer.allocate(Integer.BYTES + sealed.length).putInt(sealed.length).put(sealed).flip();
+        ByteBuffer sealed = ByteBuffer.allocate(Integer.BYTES + message.length + TAG_LENGTH)
+                .putInt(message.length + TAG_LENGTH);
+        crypt(Cipher.ENCRYPT_MODE, sendKey, sent++, message, sealed);
+        return sealed.flip();
     }
 
     /** {@return what the other side has sealed next} */
     byte[] open(byte[] sealed) throws SealedChannel.ForgedException {
-        return crypt(Cipher.DECRYPT_MODE, receiveKey, received++, sealed);
+        ByteBuffer message = ByteBuffer.allocate(Math.max(0, sealed.length - TAG_LENGTH));
+        crypt(Cipher.DECRYPT_MODE, receiveKey, received++, sealed, message);
+        return message.array();
     }
 
     /** {@return how long the next message is} A refusal is an exception. */
@@ -85,13 +89,13 @@ final class SealedKeys {
         return announced;
     }
 
-    private static byte[] crypt(int mode, SecretKeySpec key, long number, byte[] bytes)
+    private static void crypt(int mode, SecretKeySpec key, long number, byte[] bytes, ByteBuffer result)
             throws SealedChannel.ForgedException {
         try {
             byte[] nonce = ByteBuffer.allocate(NONCE_LENGTH).putLong(Integer.BYTES, number).array();
             Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
             cipher.init(mode, key, new GCMParameterSpec(TAG_LENGTH * Byte.SIZE, nonce));
-            return cipher.doFinal(bytes);
+            cipher.doFinal(ByteBuffer.wrap(bytes), result);
         } catch (GeneralSecurityException e) {
             throw new SealedChannel.ForgedException(e);
         }

@@ -27,7 +27,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +49,8 @@ class DoorbellTest {
     private static final Duration NEVER = Duration.ofHours(1);
     private static final Duration SOON = Patience.seconds(60);
     private static final int ROUNDS = 20_000;
+    /** More than the system lets wait. */
+    private static final int MANY = 5_000;
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
     private static <T> T get(CompletableFuture<T> future) throws Exception {
@@ -57,13 +61,46 @@ class DoorbellTest {
     void aRingEndsTheSleepOfWhoWaits() throws Exception {
         AtomicInteger posted = new AtomicInteger();
         try (Doorbell bell = Doorbell.open(NEVER); RemoteDoorbell remote = RemoteDoorbell.open(bell.address())) {
-            CompletableFuture<Integer> found = CompletableFuture
-                    .supplyAsync(() -> bell.await(posted::get, NEVER, Duration.ZERO));
-            do { // it may not sleep yet
-                posted.set(7);
-            } while (!remote.ring() && !found.isDone());
+            CompletableFuture<Integer> found = asleep(bell, posted);
+            posted.set(7);
+
+            assertThat(remote.ring()).isTrue();
 
             assertThat(get(found)).isEqualTo(7);
+        }
+    }
+
+    /**
+     * A thread that waits until a number is not 0, and has looked for the last time before it sleeps. One peer has
+     * opened the doorbell before.
+     */
+    private static CompletableFuture<Integer> asleep(Doorbell bell, AtomicInteger number) {
+        AtomicInteger looks = new AtomicInteger();
+        CompletableFuture<Integer> found = CompletableFuture.supplyAsync(() -> bell.await(() -> {
+            int now = number.get();
+            looks.incrementAndGet();
+            return now;
+        }, NEVER, Duration.ZERO), task -> Thread.ofPlatform().daemon().start(task));
+        // two before each sleep: before it says that it sleeps, and after; and the connection ends the first sleep
+        Waiting.BACKOFF.until(() -> looks.get() == 4, SOON);
+        return found;
+    }
+
+    /** Its owner accepts only while it sleeps, and this one never does. */
+    @Test
+    void anOpenDoesNotWaitForAPlaceAmongThoseWhoWait() {
+        List<RemoteDoorbell> peers = new ArrayList<>();
+        try (Doorbell bell = Doorbell.open(NEVER)) {
+            assertThatThrownBy(() -> {
+                while (peers.size() < MANY) {
+                    peers.add(RemoteDoorbell.open(bell.address()));
+                }
+            }).isInstanceOf(RendezvousException.class).hasMessageContaining("peers wait until the owner of ");
+            bell.await(() -> 0, Duration.ofMillis(100), Duration.ZERO); // it sleeps, and accepts some
+
+            RemoteDoorbell.open(bell.address()).close();
+        } finally {
+            peers.forEach(RemoteDoorbell::close);
         }
     }
 
@@ -216,6 +253,7 @@ class DoorbellTest {
         Doorbell bell = Doorbell.open(NEVER);
         byte[] address = bell.address();
         try (RemoteDoorbell remote = RemoteDoorbell.open(address)) {
+            asleep(bell, new AtomicInteger());
             bell.close();
 
             assertThat(remote.ring()).isFalse();
@@ -244,6 +282,40 @@ class DoorbellTest {
             assertThat(left).doesNotExist();
             assertThat(next.address()).isNotEqualTo(living.address());
             RemoteDoorbell.open(living.address()).close(); // which is not taken for one that was left
+        }
+    }
+
+    /** As of a process that was killed while it made one; and one that cannot be removed is in nobody's way. */
+    @Test
+    void foldersWithoutAFileAreRemovedAfterAMinute() throws Exception {
+        long first = System.nanoTime();
+        FileTime longAgo = FileTime.from(Instant.now().minus(Duration.ofMinutes(5)));
+        List<Path> old = new ArrayList<>();
+        for (int number = 0; number < 8; number++) {
+            Path folder = Files.createDirectory(folderOfBells().resolve("ofi4j-bell-%016x".formatted(first + number)));
+            if (number % 2 == 0) { Files.createFile(folder.resolve("of another program")); }
+            Files.setLastModifiedTime(folder, longAgo);
+            old.add(folder);
+        }
+        Path young = Files.createDirectory(folderOfBells().resolve("ofi4j-bell-%016x".formatted(first + 8)));
+        try {
+            Doorbell.open().close();
+
+            assertThat(old.stream().filter(Files::exists)).containsExactly(old.get(0), old.get(2), old.get(4),
+                    old.get(6));
+            assertThat(young).exists();
+        } finally {
+            Files.delete(young);
+            for (Path folder : old) {
+                Files.deleteIfExists(folder.resolve("of another program"));
+                Files.deleteIfExists(folder);
+            }
+        }
+    }
+
+    private static Path folderOfBells() {
+        try (Doorbell bell = Doorbell.open()) {
+            return Path.of(new String(bell.address(), StandardCharsets.UTF_8)).getParent();
         }
     }
 

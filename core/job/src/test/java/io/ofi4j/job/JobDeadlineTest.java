@@ -209,6 +209,20 @@ class JobDeadlineTest {
         assertThat(closed.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
     }
 
+    /** The others know then that nobody has died. */
+    @Test
+    void whyARank0ThatDoesNotWaitLongerHasClosedIsToldToTheOthers() throws Exception {
+        IntFunction<Meeting> meetings = meetings();
+        List<RendezvousEngine> ranks = both(
+                rank -> RendezvousEngine.join(meetings.apply(rank), "rank " + rank, Deadline.in(Pair.DEADLINE)));
+        ranks.getFirst().leave(Deadline.in(Duration.ofMillis(10)), null);
+
+        Waiting.BACKOFF.until(() -> ranks.getLast().lost() != null, Pair.DEADLINE);
+        assertThat(ranks.getLast().lost()).hasMessage(
+                "rank 0 has closed the job, and did not wait longer than 10 ms for the other ranks to close it");
+        ranks.getLast().leave(Deadline.in(Duration.ZERO), null);
+    }
+
     private static IntFunction<Job> jobs() {
         IntFunction<Meeting> meetings = meetings();
         return rank -> {

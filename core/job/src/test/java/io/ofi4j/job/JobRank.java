@@ -64,6 +64,7 @@ final class JobRank {
             case "late" -> late(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
             case "stop" -> stop(Integer.parseInt(arguments[1]));
             case "leave" -> leave();
+            case "host" -> host();
             case "slow" -> slow(Path.of(arguments[1]));
             case "twice" -> twice();
             case "nested" -> expectNoJob();
@@ -529,6 +530,12 @@ final class JobRank {
         try (Job job = Job.join(SOON)) {
             if (job.rank() == 1) { return; }
             expectFailure(job, job::barrier);
+        }
+    }
+
+    private static void host() {
+        try (Job job = Job.join(SOON)) {
+            print(job, "is the local rank " + job.localRank() + " of " + job.hostGroup().size());
         }
     }
 

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -273,6 +274,29 @@ class JobTest {
         for (Forked.Running rank : ranks) {
             Forked.Result result = rank.await();
             assertThat(result.exit()).as(result.output()).isZero();
+        }
+    }
+
+    /** As images of virtual machines, which all have the name that their image has. */
+    @Test
+    void machinesOfOneNameAreDifferentHosts() throws Exception {
+        Path boot = Files.writeString(folder.resolve("boot_id"), "7e2c6f0a-0000-0000-0000-000000000000\n");
+        List<String> another = List.of("unshare", "-rm", "sh", "-c",
+                "mount --bind " + boot + " /proc/sys/kernel/random/boot_id && exec \"$0\" \"$@\"");
+        assumeTrue(
+                Output.of(Stream.concat(another.stream(), Stream.of("echo", "can")).toList(), folder).contains("can"),
+                "a user may have mounts of its own");
+        String at = "OFI4J_RENDEZVOUS=127.0.0.1:" + FreePort.find();
+        String secret = "OFI4J_SECRET=" + Rendezvous.newSecret();
+        List<Forked.Running> ranks = new ArrayList<>();
+        for (List<String> machine : List.of(List.<String>of(), List.<String>of(), another)) {
+            List<String> rank = Stream.concat(machine.stream(),
+                    Stream.of("env", "OFI4J_RANK=" + ranks.size(), "OFI4J_SIZE=3", at, secret)).toList();
+            ranks.add(Forked.startBehind(rank, JobRank.class, "host"));
+        }
+        List<String> said = List.of("is the local rank 0 of 2", "is the local rank 1 of 2", "is the local rank 0 of 1");
+        for (int rank = 0; rank < ranks.size(); rank++) {
+            assertThat(ranks.get(rank).await().output()).contains(said.get(rank));
         }
     }
 

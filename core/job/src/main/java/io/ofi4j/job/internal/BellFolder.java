@@ -5,6 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -22,6 +24,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.regex.Pattern;
 
 /**
@@ -38,6 +42,8 @@ public final class BellFolder implements AutoCloseable {
     /** What sun_path has room for, less the names in the folder. */
     private static final int MAX_LENGTH = 100;
     private static final int BACKLOG = 1024;
+    /** After this a folder without a whole file is nobody's. */
+    private static final Duration MAKING_TIME = Duration.ofMinutes(1);
     private static final VarHandle WORD = ValueLayout.JAVA_INT.varHandle();
     /** The file: the word, the number of the process, when it began, and in which namespace of numbers. */
     private static final int PROCESS_AT = 16;
@@ -96,22 +102,30 @@ public final class BellFolder implements AutoCloseable {
 
     private static void sweep(Path parent) {
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(parent, PREFIX + "*")) {
-            for (Path folder : folders) {
-                if (isOfThisUser(folder) && isAbandoned(folder)) { remove(folder); }
-            }
+            folders.forEach(BellFolder::removeAbandoned);
         } catch (IOException | DirectoryIteratorException e) {
             return; // what stays costs a page
         }
     }
 
-    /** A folder that is being made, or removed, has no whole file. */
-    private static boolean isAbandoned(Path folder) {
+    private static void removeAbandoned(Path folder) {
+        try {
+            if (isOfThisUser(folder) && isAbandoned(folder)) { remove(folder); }
+        } catch (IOException e) {
+            return; // another process removes it too, or it has files of others: the next one may go
+        }
+    }
+
+    /** A folder that is being made, or removed, has no whole file for a moment. */
+    private static boolean isAbandoned(Path folder) throws IOException {
         try {
             ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(folder.resolve(FILE)));
-            return content.capacity() == FILE_LENGTH && Maker.decode(content.position(PROCESS_AT)).isGone();
-        } catch (IOException e) {
-            return false;
+            if (content.capacity() == FILE_LENGTH) { return Maker.decode(content.position(PROCESS_AT)).isGone(); }
+        } catch (NoSuchFileException e) {
+            assert NAME.matcher(folder.getFileName().toString()).matches(); // its maker was killed, or is at work
         }
+        Instant changed = Files.getLastModifiedTime(folder, LinkOption.NOFOLLOW_LINKS).toInstant();
+        return changed.isBefore(Instant.now().minus(MAKING_TIME));
     }
 
     /** A process that has made a folder. */
@@ -192,8 +206,26 @@ public final class BellFolder implements AutoCloseable {
         }
     }
 
+    /** Connects without waiting: the owner accepts only while it sleeps. The channel does not block. */
     public SocketChannel connect() throws IOException {
-        return SocketChannel.open(UnixDomainSocketAddress.of(folder.resolve(SOCKET)));
+        SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            socket.configureBlocking(false);
+            boolean isConnected = socket.connect(UnixDomainSocketAddress.of(folder.resolve(SOCKET)));
+            assert isConnected; // with such sockets it is so at once, or never
+            return socket;
+        } catch (ConnectException e) { // nobody listens
+            socket.close();
+            throw e;
+        } catch (SocketException e) { // EAGAIN
+            socket.close();
+            throw new IOException(
+                    e.getMessage() + ": perhaps " + BACKLOG + " peers wait until the owner of " + folder + " sleeps",
+                    e);
+        } catch (IOException | RuntimeException | Error e) {
+            socket.close();
+            throw e;
+        }
     }
 
     /** Says whether its owner sleeps. What is read afterwards is newer than what peers posted before they saw it. */

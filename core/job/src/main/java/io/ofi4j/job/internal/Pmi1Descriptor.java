@@ -22,6 +22,7 @@ final class Pmi1Descriptor implements Pmi1Lines {
     private static final long POLLFD_LENGTH = 8;
     private static final long EVENTS = 4;
     private static final short POLLIN = 1;
+    private static final int MAX_INTERRUPTS = 100;
 
     private final int descriptor;
     private final MethodHandle read = NativeCalls.require(() -> NativeCalls.handle("read", TRANSFER));
@@ -43,11 +44,12 @@ final class Pmi1Descriptor implements Pmi1Lines {
         byte[] bytes = (line + "\n").getBytes(UTF_8);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocateFrom(JAVA_BYTE, bytes);
+            int failures = 0; // a signal may end each call, before one byte was written
             for (long sent = 0; sent < bytes.length;) {
                 MemorySegment left = all.asSlice(sent);
                 long count = NativeCalls.call(() -> (long) write.invokeExact(descriptor, left, left.byteSize()));
-                if (count <= 0) { throw connectionClosed(); }
-                sent += count;
+                if (count == 0 || count < 0 && failures++ == MAX_INTERRUPTS) { throw connectionClosed(); }
+                sent += Math.max(0, count);
             }
         }
     }

@@ -10,10 +10,19 @@ public final class ThisHost {
 
     /** {@return its name, as the kernel knows it} */
     public static String name() {
+        return line("/proc/sys/kernel/hostname", "unknown");
+    }
+
+    /** {@return the identifier of its last start, which no other machine has; empty if the kernel has none} */
+    public static String boot() {
+        return line("/proc/sys/kernel/random/boot_id", "");
+    }
+
+    private static String line(String file, String other) {
         try {
-            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+            return Files.readString(Path.of(file)).strip();
         } catch (IOException e) {
-            return "unknown";
+            return other;
         }
     }
 }
