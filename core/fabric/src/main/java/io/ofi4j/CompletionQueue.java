@@ -518,7 +518,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void cancel(Endpoint endpoint, boolean isClosed) {
         drain();
         try (var _ = guard.enterFromAnyThread()) {
-            int count = completions.cancel(endpoint.number, isClosed);
+            int count = completions.cancel(endpoint, isClosed);
             if (count > 0) { blocking.wake(); }
             if (isHidden()) { completions.dropBuffered(_ -> {}); } // these have not failed
             endpoint.canceled += count;

@@ -110,13 +110,14 @@ final class CompletionReader {
                 first.state = CqOps.BROKEN_OFF;
                 hasBrokenOff = true;
             }
-            if (hasBrokenOff) {
-                fastPathOwner = null;
-                try {
+            try {
+                if (hasBrokenOff) {
+                    fastPathOwner = null;
                     bufferLeft();
-                } catch (Throwable _) {
-                    // the next poll does it
                 }
+                finishIdleRegions();
+            } catch (Throwable _) {
+                // the next poll does it
             }
             throw t;
         }
@@ -598,10 +599,17 @@ final class CompletionReader {
         return true;
     }
 
-    /** Reports the operations that a closed endpoint has not completed as canceled. Returns their number. */
-    int cancel(int endpoint, boolean isClosed) {
+    /**
+     * Reports the operations that a closed endpoint has not completed as canceled. Returns their number.
+     *
+     * @param isClosed whether the provider has closed the endpoint; otherwise it may still use their regions
+     */
+    int cancel(Endpoint endpoint, boolean isClosed) {
         if (hasBrokenOff) { recover(); } // these have completed
-        long[] left = contexts.closeEndpoint(endpoint);
+        long[] left = contexts.closeEndpoint(endpoint.number);
+        if (!isClosed) { // before they are forgotten
+            regions.hold(endpoint, Arrays.stream(left).boxed().flatMapToInt(contexts::regions));
+        }
         for (long context : left) {
             CompletionError failure = new CompletionError(contexts.token(context), true, 0, 0, 0, 0, 0, 0,
                     Errno.ECANCELED, 0, "the endpoint was closed", new byte[0], parts.handle.provider());

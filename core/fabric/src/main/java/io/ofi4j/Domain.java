@@ -559,6 +559,7 @@ public final class Domain implements AutoCloseable {
         synchronized (this) {
             if (!lifeCycle.mayClose()) { return; }
             checkThread();
+            regions.forgetHeld();
             children.requireNone(this);
             lifeCycle.begin();
         }

@@ -205,7 +205,8 @@ final class DomainQueues {
     List<CompletionQueue> all() { return List.copyOf(queues); }
 
     int inFlight(MemoryRegion region) {
-        return queues.stream().mapToInt(queue -> queue.inFlight(region)).sum() + works.inFlight(region);
+        return queues.stream().mapToInt(queue -> queue.inFlight(region)).sum() + works.inFlight(region)
+                + domain.regions.holders(region);
     }
 
     /**

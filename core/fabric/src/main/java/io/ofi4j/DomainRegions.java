@@ -18,6 +18,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The regions of a domain: opens and closes them, counts them and their bytes, and knows which of them are closed but
@@ -40,6 +44,11 @@ final class DomainRegions {
     private final Map<MemoryRegion, Endpoint> unbound = new LinkedHashMap<>();
     /** The regions that are bound to an endpoint, and are closed before it. */
     private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
+    /**
+     * For each closed endpoint that the provider has not closed yet, the numbers of the regions that its canceled
+     * operations use: the provider may still read and write there.
+     */
+    private final Map<Endpoint, Set<Integer>> held = new ConcurrentHashMap<>();
     private final List<Endpoint> enabledEndpoints = new ArrayList<>();
     private int count;
     private long bytes;
@@ -151,6 +160,27 @@ final class DomainRegions {
         closing.add(region);
         isClosePending = true; // before operations in flight are counted: a completion after that counts them again
     }
+
+    /** Keeps the memory of regions until the provider has closed this endpoint. Any thread may call it. */
+    void hold(Endpoint endpoint, IntStream regions) {
+        Set<Integer> numbers = regions.filter(number -> number != 0).boxed().collect(Collectors.toSet());
+        if (numbers.isEmpty()) { return; }
+        held.merge(endpoint, numbers, (some, others) -> {
+            others.addAll(some);
+            return others;
+        });
+    }
+
+    /** The provider has closed this endpoint. */
+    void letGo(Endpoint endpoint) { if (held.remove(endpoint) != null) { finishIdle(); } }
+
+    /** {@return the number of closed endpoints whose operations the provider may still carry out on it} */
+    int holders(MemoryRegion region) {
+        return (int) held.values().stream().filter(numbers -> numbers.contains(region.number)).count();
+    }
+
+    /** The program has closed all that it can; {@link #letGo} finishes what the provider does not let go of yet. */
+    void forgetHeld() { closing.stream().filter(region -> holders(region) > 0).forEach(domain::forget); }
 
     /** Finishes closes whose last operation has completed. */
     void finishIdle() {

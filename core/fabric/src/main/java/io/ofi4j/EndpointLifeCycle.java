@@ -717,6 +717,7 @@ final class EndpointLifeCycle implements EndpointView {
             closeOwned();
             endpoint.quirks.closed(this);
             bindings.queues().forEach(queue -> queue.releaseAbandoned(endpoint));
+            domain.regions.letGo(endpoint);
             domain.closes.release(this);
             synchronized (endpoint) {
                 if (state == State.POSTPONED) { become(State.CLOSED); }

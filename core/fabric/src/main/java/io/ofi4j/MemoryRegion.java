@@ -400,8 +400,10 @@ public final class MemoryRegion implements AutoCloseable {
 
     /**
      * Refuses new operations, and deregisters the memory when none is in flight; fi_close, fi_mr(3). It does not wait
-     * for operations. If it throws FabricException, because libfabric could not deregister the memory, the region is
-     * closed nevertheless, and memory that ofi4j allocated is not freed.
+     * for operations. Those that an endpoint's close has canceled count until the provider has closed the endpoint,
+     * which over {@code shm} may be when its peers' address vectors are closed; the domain may be closed before. If it
+     * throws FabricException, because libfabric could not deregister the memory, the region is closed nevertheless, and
+     * memory that ofi4j allocated is not freed.
      */
     @Override
     public void close() {
@@ -434,7 +436,11 @@ public final class MemoryRegion implements AutoCloseable {
         close();
         if (!Waiting.YIELD.tryUntil(this::isFinished, deadline)) {
             throw new FabricTimeoutException("closing " + this, deadline,
-                    "Operations on it are still in flight: poll their completion queue, or close their endpoint.");
+                    domain.regions.holders(this) == 0
+                            ? "Operations on it are still in flight: poll their completion queue, or close their"
+                                    + " endpoint."
+                            : "An endpoint that was closed with operations on it in flight is still used by its peers:"
+                                    + " they must complete these, or close their address vectors.");
         }
         checkClosed();
     }
@@ -449,6 +455,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     private boolean isFinished() {
+        domain.regions.finishIdle(); // a handler that threw may have kept a poll from it
         synchronized (domain) {
             return state == State.CLOSED;
         }

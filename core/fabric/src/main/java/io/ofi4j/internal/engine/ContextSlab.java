@@ -334,7 +334,21 @@ public final class ContextSlab {
         return ofEndpoint(endpoint).mapToLong(this::context).toArray();
     }
 
-    /** Keeps the slot of an operation that may still complete after its endpoint: that completion is dropped. */
+    /** The numbers of the regions that an operation uses; 0 stands for none. */
+    public IntStream regions(long context) {
+        int slot = slot(context);
+        long owner = owner(slot);
+        IntStream first = IntStream.of((int) owner & MAX_NUMBER);
+        return (owner & HAS_EXTRA_REGIONS) == 0
+                ? first
+                : IntStream.concat(first,
+                        Arrays.stream(extraRegions, slot * MAX_EXTRA_REGIONS, (slot + 1) * MAX_EXTRA_REGIONS));
+    }
+
+    /**
+     * Keeps the slot of an operation that may still complete after its endpoint: that completion is dropped. Its
+     * regions are forgotten.
+     */
     public void abandon(long context) {
         int owner = slot(context) * WORDS_PER_SLOT + OWNER;
         slotWords[owner] = ABANDONED | endpoint((int) ((slotWords[owner] & ~MARKS) >>> 32));
