@@ -306,7 +306,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** What {@link #await} waits for. */
     private final class Reads implements BlockingWait.Source<CompletionHandler> {
         @Override
-        public int take(CompletionHandler handler, long limit) {
+        public int take(CompletionHandler handler, long limit, long none) {
             return waitThreshold <= 1 || isThresholdReached() ? poll(handler, (int) limit) : 0;
         }
 

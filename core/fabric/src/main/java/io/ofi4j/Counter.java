@@ -255,8 +255,8 @@ public final class Counter implements AutoCloseable {
      * @param threshold the count to wait for
      * @param deadline the longest time to wait; nanoseconds count
      * @throws FabricTimeoutException if the count is below the threshold at the deadline
-     * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors; with {@code EINTR} (4) if the
-     *         thread is interrupted, with the interrupt status still set
+     * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors, in each thread that waits; with
+     *         {@code EINTR} (4) if the thread is interrupted, with the interrupt status still set
      * @throws IllegalStateException if this counter is closed, or another thread closes it during the wait
      */
     public void await(long threshold, Duration deadline) { await(threshold, deadline, Duration.ZERO); }
@@ -274,13 +274,14 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    private boolean isReached(long threshold) {
+    /** @param errorsBefore those told when the wait began: each thread that waits is told of later ones */
+    private boolean isReached(long threshold, long errorsBefore) {
         pollHidden();
         try (var _ = guard.enter()) {
             requireOpen();
             if (Long.compareUnsigned(count(), threshold) >= 0) { return true; }
             long errors = errors();
-            long fresh = errors - knownErrors;
+            long fresh = errors - (errors < errorsBefore ? knownErrors : errorsBefore); // fewer after setErrors
             knownErrors = errors;
             if (fresh != 0) {
                 throw new FabricException("waiting for " + threshold + " on " + this + " ended: "
@@ -295,7 +296,16 @@ public final class Counter implements AutoCloseable {
     /** What {@link #await} waits for. */
     private final class Reads implements BlockingWait.Source<Void> {
         @Override
-        public int take(Void none, long threshold) { return isReached(threshold) ? 1 : 0; }
+        public long begin() {
+            try (var _ = guard.enter()) {
+                return knownErrors;
+            }
+        }
+
+        @Override
+        public int take(Void none, long threshold, long errorsBefore) {
+            return isReached(threshold, errorsBefore) ? 1 : 0;
+        }
 
         @Override
         public boolean mayBlock() {

@@ -340,7 +340,8 @@ public final class Domain implements AutoCloseable {
      * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). Closing the region unmaps it. Do not
      * truncate the file before that: access to a missing page ends the process with a signal. A write to a hole of the
      * file when the disk is full does the same. A writable mapping therefore reserves disk space for holes now, if the
-     * file system supports that.
+     * file system supports that. To register the file in another domain, too, map it there: {@link #register} takes the
+     * segment of this region for plain memory.
      *
      * @param file an existing regular file; a writable mapping extends it if needed
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or

@@ -64,13 +64,15 @@ final class DomainRegions {
         long bits = Registration.requireRights(access);
         Arena arena = Arena.ofShared();
         MemorySegment memory = quarantine.allocate(length, arena, bits);
-        return own(new FileMapping(memory, arena, MemoryKind.ANONYMOUS), access);
+        return open(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE, arena,
+                new FileMapping(memory, arena, MemoryKind.ANONYMOUS));
     }
 
-    /** Takes ownership of the memory, for which a right is named; it is freed if registration fails. */
-    MemoryRegion own(FileMapping owned, Access[] access) {
-        return open(MemoryRegionAttributes.of(owned.memory()).access(access), Registration.Call.ONE, owned.arena(),
-                owned.kind());
+    /** Takes ownership of a mapped file, for which a right is named; it is unmapped if registration fails. */
+    MemoryRegion own(FileMapping file, Access[] access) {
+        Arena arena = Arena.ofShared();
+        MemorySegment view = quarantine.view(file, arena, Registration.requireRights(access));
+        return open(MemoryRegionAttributes.of(view).access(access), Registration.Call.ONE, arena, file);
     }
 
     MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
@@ -79,17 +81,16 @@ final class DomainRegions {
 
     /**
      * @param arena of memory that was made for the region, or null: then the memory is the caller's, and is checked
-     * @param known the kind of memory, or null
+     * @param own that memory, as it was made, or null
      */
-    private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena,
-            MemoryKind known) {
+    private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena, FileMapping own) {
         Handle handle = null;
         MemoryRegion region = null;
         List<Optional<WritebackErrors>> writebackErrors = new ArrayList<>();
         Object recording = RECORDER.registering();
         try {
-            List<MemorySegment> segments = attributes.segments();
-            List<MemoryKind> kinds = known != null ? List.of(known) : kindsOf(attributes);
+            List<MemorySegment> segments = own != null ? List.of(own.memory()) : attributes.segments();
+            List<MemoryKind> kinds = own != null ? List.of(own.kind()) : kindsOf(attributes);
             for (int i = 0; i < segments.size(); i++) {
                 writebackErrors.add(WritebackErrors.of(segments.get(i), kinds.get(i)));
             }
@@ -100,7 +101,7 @@ final class DomainRegions {
                 registration.requireWritable(attributes.segments().getFirst());
             }
             handle = registration.register();
-            region = new MemoryRegion(domain, handle, attributes, arena, kinds, writebackErrors, null);
+            region = new MemoryRegion(domain, handle, attributes, arena, segments, kinds, writebackErrors, null);
             count++;
             bytes += region.length();
             region.binding.apply(attributes.counter(), attributes.endpoint());
@@ -172,7 +173,9 @@ final class DomainRegions {
     }
 
     /** The provider has closed this endpoint. */
-    void letGo(Endpoint endpoint) { if (held.remove(endpoint) != null) { finishIdle(); } }
+    void letGo(Endpoint endpoint) {
+        if (held.remove(endpoint) != null) { finishIdle(); }
+    }
 
     /** {@return the number of closed endpoints whose operations the provider may still carry out on it} */
     int holders(MemoryRegion region) {
@@ -180,7 +183,9 @@ final class DomainRegions {
     }
 
     /** The program has closed all that it can; {@link #letGo} finishes what the provider does not let go of yet. */
-    void forgetHeld() { closing.stream().filter(region -> holders(region) > 0).forEach(domain::forget); }
+    void forgetHeld() {
+        closing.stream().filter(region -> holders(region) > 0).forEach(domain::forget);
+    }
 
     /** Finishes closes whose last operation has completed. */
     void finishIdle() {
@@ -227,7 +232,7 @@ final class DomainRegions {
         RECORDER.regionChanged(recording, region.handle.provider(), region.length(), region.access());
         if (region.counter != null) { region.counter.unbind(region); }
         if (region.arena != null && region.closeStatus == 0) { // memory that may still be registered must not be freed
-            quarantine.free(region.memory, region.arena, region.accessBits);
+            quarantine.free(region.arena);
         }
     }
 

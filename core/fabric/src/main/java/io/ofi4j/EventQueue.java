@@ -320,7 +320,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     /** What {@link #await} waits for. */
     private final class Reads implements BlockingWait.Source<BooleanSupplier> {
         @Override
-        public int take(BooleanSupplier condition, long none) {
+        public int take(BooleanSupplier condition, long none, long begun) {
             if (progressUntil(condition)) { return 1; }
             fabric.progressOthers(EventQueue.this);
             return 0;

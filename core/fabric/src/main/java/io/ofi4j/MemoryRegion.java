@@ -88,6 +88,8 @@ public final class MemoryRegion implements AutoCloseable {
 
     final Handle handle;
     final MemorySegment memory;
+    /** The memory of one segment, as the system has mapped it: of a file, {@link #memory} is a view. */
+    private final MemorySegment mapped;
     private final MemoryKind kind;
     private final DeviceInterface deviceInterface;
     /** Of memory that is freed with the region; otherwise null. */
@@ -106,12 +108,14 @@ public final class MemoryRegion implements AutoCloseable {
 
     /**
      * @param arena of memory allocated here, or null
+     * @param mapped the memory of each segment as the system has mapped it
      * @param kinds of the memory of each segment
      * @param writebackErrors of the file of each segment
      * @param whole the region of several segments that this is a part of, or null
      */
-    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, List<MemoryKind> kinds,
-            List<Optional<WritebackErrors>> writebackErrors, MemoryRegion whole) {
+    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena,
+            List<MemorySegment> mapped, List<MemoryKind> kinds, List<Optional<WritebackErrors>> writebackErrors,
+            MemoryRegion whole) {
         List<MemorySegment> segments = attributes.segments();
         boolean severalSegments = segments.size() > 1;
         this.domain = domain;
@@ -120,6 +124,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.deviceInterface = attributes.deviceInterface();
         this.handle = handle;
         this.memory = severalSegments ? null : segments.getFirst();
+        this.mapped = severalSegments ? null : mapped.getFirst();
         this.arena = arena;
         this.scope = arena == null && !severalSegments ? memory.scope() : null;
         this.address = severalSegments ? 0 : memory.address();
@@ -133,7 +138,8 @@ public final class MemoryRegion implements AutoCloseable {
         this.parts = severalSegments
                 ? IntStream.range(0, segments.size())
                         .mapToObj(i -> new MemoryRegion(domain, handle, attributes.part(segments.get(i)), null,
-                                kinds.subList(i, i + 1), writebackErrors.subList(i, i + 1), this))
+                                mapped.subList(i, i + 1), kinds.subList(i, i + 1), writebackErrors.subList(i, i + 1),
+                                this))
                         .toList()
                 : List.of(this);
     }
@@ -146,9 +152,10 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return the memory} If ofi4j allocated it, access to the segment throws after the region is closed.
+     * {@return the memory} If ofi4j allocated or mapped it, access to the segment throws after the region is closed.
+     * The segment of a mapped file is a view: use {@link #force()}, not {@link MemorySegment#force()}.
      *
-     * @throws IllegalStateException if the region has several segments, or is a file's mapping that was closed
+     * @throws IllegalStateException if the region has several segments
      * @throws UnsupportedOperationException if it is memory of a device
      */
     public MemorySegment segment() {
@@ -156,11 +163,11 @@ public final class MemoryRegion implements AutoCloseable {
         if (kind == MemoryKind.DEVICE) {
             throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
         }
-        if (state == State.CLOSED && arena != null && memory.isMapped()) { // its mapping may still exist
-            throw new IllegalStateException(this + " is closed");
-        }
         return memory;
     }
+
+    /** Brings pages of a mapped file into memory. */
+    void load() { if (mapped.isMapped()) { mapped.load(); } }
 
     /** {@return the segments of the memory} */
     public List<MemorySegment> segments() {
@@ -336,7 +343,7 @@ public final class MemoryRegion implements AutoCloseable {
      * again all bytes since the last call that returned. If the file or its pages are still used elsewhere, the new
      * region throws, too: use another file.
      *
-     * @throws UnsupportedOperationException if the memory is not mapped from a file
+     * @throws UnsupportedOperationException if the memory is not mapped from a file, or privately
      * @throws UncheckedIOException if the system cannot write the file, or could not since the region was mapped
      */
     public void force() { parts.forEach(part -> part.force(0, part.length)); }
@@ -348,10 +355,13 @@ public final class MemoryRegion implements AutoCloseable {
      * @param bytes the number of bytes
      */
     public void force(long offset, long bytes) {
-        if (memory != null && !memory.isMapped()) {
-            throw new UnsupportedOperationException(this + " is not mapped from a file: map one with Domain.map");
+        if (memory != null && (!mapped.isMapped() || kind == MemoryKind.ANONYMOUS)) {
+            throw new UnsupportedOperationException(this + (mapped.isMapped()
+                    ? " is a private mapping, whose changes never reach a file: use MapMode.READ_WRITE"
+                    : " is not mapped from a file: map one with Domain.map"));
         }
-        MemorySegment range = segment().asSlice(offset, bytes);
+        segment(); // throws where there is none that could be written
+        MemorySegment range = mapped.asSlice(offset, bytes);
         requireOpen();
         try {
             write(range); // may take long, therefore not under the monitor

@@ -292,7 +292,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
 
         private void publish() {
             if (has(MemoryRegionMode.MMU_NOTIFY) && region.kind() != MemoryKind.DEVICE) {
-                region.segments().stream().filter(segment -> segment.isMapped()).forEach(segment -> segment.load());
+                region.parts().forEach(MemoryRegion::load);
                 Status.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", handle.provider());
             }
             region.publish(MrOps.fi_mr_desc(handle), has(MemoryRegionMode.RAW) ? null : remote());

@@ -31,9 +31,13 @@ public record RemoteRegion(long base, long length, long key, long accessBits, Me
     private static final short FORMAT = 1;
     private static final MemoryKind[] KINDS = MemoryKind.values();
 
-    /** Checks that the length is not negative, and that all flags are access flags. */
+    /** Checks that the base and the length are not negative, and that all flags are access flags. */
     public RemoteRegion {
         if (length < 0) { throw new IllegalArgumentException("a region cannot have " + length + " bytes"); }
+        if (base < 0) { // the sum of base and length could overflow in a check of the provider, and end its process
+            throw new IllegalArgumentException(
+                    "a region cannot begin at 0x" + Long.toHexString(base) + ": no process has such addresses");
+        }
         if ((accessBits & ~Access.ALL) != 0) {
             throw new IllegalArgumentException("not access flags: 0x" + Long.toHexString(accessBits));
         }

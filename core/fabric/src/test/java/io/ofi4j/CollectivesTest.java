@@ -291,7 +291,7 @@ class CollectivesTest {
             MemoryRegion device = new MemoryRegion(stage.domain, stage.domain.handle(),
                     MemoryRegionAttributes.ofDevice(DeviceInterface.ROCR, 0, region.segment().address(), LENGTH)
                             .access(Access.SEND, Access.RECEIVE),
-                    null, List.of(MemoryKind.DEVICE), List.of(Optional.empty()), null);
+                    null, List.of(region.segment()), List.of(MemoryKind.DEVICE), List.of(Optional.empty()), null);
             List<ThrowingCallable> calls = List.of(
                     () -> group.tryAllReduce(AtomicOperation.SUM, INT64, device, 0, 1, region, 8, 1),
                     () -> group.tryAllReduce(AtomicOperation.SUM, INT64, region, 0, 1, device, 8, 1),

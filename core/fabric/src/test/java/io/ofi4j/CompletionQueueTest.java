@@ -53,6 +53,30 @@ class CompletionQueueTest {
     }
 
     @Test
+    void aRegionThatWaitedForAnOperationIsDeregisteredThoughItsHandlerThrows() {
+        try (Pair pair = new Pair("shm"); MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+            pair.rma().write(source.slice(0, 8), pair.far, target.remote(), 1);
+            source.close();
+            assertThat(pair.domain.statistics().closingRegions()).isEqualTo(1);
+
+            Waiting.YIELD.until(() -> {
+                pair.farQueue.poll((t, f, l, d) -> {}, 64);
+                try {
+                    pair.queue.poll((token, flags, length, data) -> {
+                        throw new IllegalArgumentException("handler");
+                    }, 64);
+                    return false;
+                } catch (IllegalArgumentException e) {
+                    return true;
+                }
+            }, Pair.DEADLINE);
+
+            assertThat(pair.domain.statistics().closingRegions()).isZero();
+        }
+    }
+
+    @Test
     void aHandlerMayPostPollAndMakeProgress() {
         try (Pair pair = new Pair("shm");
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);

@@ -96,6 +96,43 @@ class MappedFileTest {
         }
     }
 
+    /** Its pages may have to stay for peers, and what the program writes there reaches no file. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void theSegmentOfAClosedRegionCanNeitherBeReadNorWritten(String provider) throws IOException {
+        try (Pair pair = new Pair(provider)) {
+            MemoryRegion mapped = pair.domain.map(file, MapMode.READ_WRITE, OFFSET, PART, Access.REMOTE_READ,
+                    Access.REMOTE_WRITE);
+            MemorySegment segment = mapped.segment();
+            segment.set(JAVA_BYTE, 0, (byte) 9);
+            mapped.close();
+
+            assertThatIllegalStateException().isThrownBy(() -> segment.get(JAVA_BYTE, 0));
+            assertThatIllegalStateException().isThrownBy(() -> segment.set(JAVA_BYTE, 0, (byte) 1));
+            assertThat(Files.readAllBytes(file)[OFFSET]).isEqualTo((byte) 9);
+        }
+    }
+
+    @Test
+    void aMappingThatIsReadOnlyCannotBeWritten() throws IOException {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion mapped = pair.domain.map(file, MapMode.READ_ONLY, OFFSET, PART, Access.REMOTE_READ)) {
+            assertThatThrownBy(() -> mapped.segment().set(JAVA_BYTE, 0, (byte) 1))
+                    .isInstanceOfAny(UnsupportedOperationException.class, IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void theChangesOfAPrivateMappingCannotBeMadeDurable() throws IOException {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion mapped = pair.domain.map(file, MapMode.PRIVATE, 0, LENGTH, Access.REMOTE_WRITE)) {
+            mapped.segment().set(JAVA_BYTE, 0, (byte) 9);
+
+            assertThatThrownBy(mapped::force).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("private mapping");
+        }
+    }
+
     @Test
     void aFileThatWasMadeShorterDoesNotSeemToHaveItsBytes() throws IOException {
         try (Pair pair = new Pair("shm");
@@ -297,7 +334,6 @@ class MappedFileTest {
         try (Pair pair = new Pair("shm")) {
             try (MemoryRegion region = pair.domain.map(file, MapMode.PRIVATE, 0, LENGTH, Access.READ)) {
                 region.segment().fill((byte) 1);
-                region.force();
             }
             assertThat(Files.readAllBytes(file)).containsOnly(3);
             pair.domain.map(file, MapMode.READ_WRITE, LENGTH, 10, Access.READ).close();

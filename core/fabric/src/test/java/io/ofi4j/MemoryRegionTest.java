@@ -76,6 +76,17 @@ class MemoryRegionTest {
         }
     }
 
+    /** The sum of address and length overflows in the check of a provider at the owner, and ends its process. */
+    @Test
+    void aRemoteRegionAtAnAddressThatNoProcessHasIsRefused() {
+        long bits = Access.REMOTE_WRITE.bit();
+        for (long base : new long[]{-8, -1, Long.MIN_VALUE}) {
+            assertThatIllegalArgumentException().isThrownBy(() -> new RemoteRegion(base, LENGTH, KEY, bits))
+                    .withMessageContaining("cannot begin at 0x");
+        }
+        assertThat(new RemoteRegion(Long.MAX_VALUE - LENGTH, LENGTH, KEY, bits).length()).isEqualTo(LENGTH);
+    }
+
     private static void writeWithARequestedKey(Pair pair, Arena arena) {
         try (MemoryRegion source = pair.domain.register(
                 MemoryRegionAttributes.of(arena.allocate(LENGTH)).access(Access.WRITE).requestedKey(1).randomKey());

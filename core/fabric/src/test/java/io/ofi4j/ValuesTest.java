@@ -36,7 +36,7 @@ class ValuesTest {
 
     @RepeatedTest(50)
     void aRegionSurvivesEncodingAndDecoding() {
-        RemoteRegion region = new RemoteRegion(random.nextLong(), random.nextLong() >>> 1, random.nextLong(), RIGHTS);
+        RemoteRegion region = new RemoteRegion(random.nextLong() >>> 1, random.nextLong() >>> 1, random.nextLong(), RIGHTS);
 
         byte[] encoded = region.encode();
 
@@ -108,7 +108,7 @@ class ValuesTest {
     void aRawKeySurvivesEncodingAndDecoding() {
         byte[] key = new byte[random.nextInt(100)];
         random.nextBytes(key);
-        RawKey raw = new RawKey(random.nextLong(), random.nextLong() >>> 1, RIGHTS, key);
+        RawKey raw = new RawKey(random.nextLong() >>> 1, random.nextLong() >>> 1, RIGHTS, key);
 
         RawKey decoded = RawKey.decode(raw.encode());
 
@@ -146,7 +146,7 @@ class ValuesTest {
 
     @RepeatedTest(20)
     void severalDamagedBytesAreNoticed() {
-        byte[] encoded = new RemoteRegion(random.nextLong(), 2, random.nextLong(), RIGHTS).encode();
+        byte[] encoded = new RemoteRegion(random.nextLong() >>> 1, 2, random.nextLong(), RIGHTS).encode();
         byte[] damaged = encoded.clone();
         for (int i = 0; i < 1 + random.nextInt(8); i++) {
             damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();

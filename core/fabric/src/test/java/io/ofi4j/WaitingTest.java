@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +47,17 @@ class WaitingTest {
         Waiting sleeping = Waiting.backoff(0, 0, Duration.ofMillis(5), Duration.ofMillis(20));
         assertThat(sleeping.tryUntil(() -> false, Duration.ofMillis(50))).isFalse();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(50));
+    }
+
+    @Test
+    void aSleepOfManySecondsDoesNotBecomeShorterWithTime() {
+        Duration nine = Duration.ofSeconds(9);
+        Thread sleeping = Thread.ofPlatform().daemon().start(() -> Waiting.backoff(0, 0, nine, nine).pause(30));
+
+        Waiting.BACKOFF.until(() -> sleeping.getState() == Thread.State.TIMED_WAITING || !sleeping.isAlive(),
+                Pair.DEADLINE);
+        assertThat(sleeping.isAlive()).isTrue();
+        LockSupport.unpark(sleeping);
     }
 
     /** Who spins asks millions of times meanwhile. */

@@ -64,7 +64,10 @@ public final class FabricFuture extends CompletableFuture<FutureThread.Result> {
         synchronized (this) {
             if (reason == null) { reason = why; }
         }
-        if (!isDone()) { futures.cancelReceive(token); }
+        if (isDone() || futures.cancelReceive(token)) { return; }
+        synchronized (this) { // it goes on, and may fail for another reason
+            if (reason == why) { reason = null; }
+        }
     }
 
     /** Ends the future of an operation that has failed. */

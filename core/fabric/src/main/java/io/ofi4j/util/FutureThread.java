@@ -40,11 +40,19 @@ import java.util.function.LongConsumer;
  * futures.send(outbox.slice(0, 64), server, REQUEST | number);
  * answer.await(); // blocks; a virtual thread releases its carrier
  * }</pre>
+ *
+ * <p>Tokens of its operations begin with the bytes 0x4654: other operations whose completions come to the same queue
+ * must have others. Completions that are not its own are dropped.
  */
 public final class FutureThread implements AutoCloseable {
     private static final Duration SLICE = Duration.ofMillis(100);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
     private static final int BATCH = 16;
+    /**
+     * The last token. One sequence for all objects: operations outlive theirs. It begins so high that programs do not
+     * meet it by chance.
+     */
+    private static final AtomicLong LAST = new AtomicLong(0x4654L << 48);
     /** The queues that an open object polls. */
     private static final Set<CompletionQueue> POLLED = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -54,7 +62,7 @@ public final class FutureThread implements AutoCloseable {
     /** The futures to cancel at a time, the earliest first. */
     private final ConcurrentSkipListMap<Deadline, FabricFuture> deadlines = new ConcurrentSkipListMap<>();
     private final long start = System.nanoTime();
-    private final AtomicLong last = new AtomicLong();
+    private final AtomicLong lastDeadline = new AtomicLong();
     private final Thread thread;
     private volatile boolean closed;
 
@@ -197,7 +205,7 @@ public final class FutureThread implements AutoCloseable {
      */
     public FabricFuture submit(LongConsumer post) {
         if (closed) { throw new IllegalStateException("the futures of " + endpoint + " are closed"); }
-        long token = last.incrementAndGet();
+        long token = LAST.incrementAndGet();
         FabricFuture future = new FabricFuture(this, token);
         pending.put(token, future);
         boolean posted = false;
@@ -207,7 +215,7 @@ public final class FutureThread implements AutoCloseable {
         } finally {
             if (!posted) { pending.remove(token); }
         }
-        if (!thread.isAlive()) { fail(token, closedException()); }
+        if (closed) { fail(token, closedException()); } // the thread may not have seen it
         return future;
     }
 
@@ -270,7 +278,7 @@ public final class FutureThread implements AutoCloseable {
     void cancelAfter(Duration timeout, FabricFuture future) {
         long now = elapsed();
         long nanos = now + Math.min(Deadlines.nanos(timeout), Long.MAX_VALUE - now);
-        Deadline deadline = new Deadline(nanos, last.incrementAndGet(), timeout);
+        Deadline deadline = new Deadline(nanos, lastDeadline.incrementAndGet(), timeout);
         deadlines.put(deadline, future);
         future.whenComplete((result, thrown) -> deadlines.remove(deadline));
         if (nanos - now < SLICE.toNanos()) { wake(); } // otherwise the thread looks in time
@@ -284,14 +292,18 @@ public final class FutureThread implements AutoCloseable {
         }
     }
 
-    /** Asks the provider to cancel the receive with a token, if it is one, and the provider can. */
-    void cancelReceive(long token) {
+    /** Asks the provider to cancel the receive with a token. Returns false if it is none, or the provider cannot. */
+    boolean cancelReceive(long token) {
         try {
             if (endpoint.info().capabilities().contains(Capability.MSG)) {
                 endpoint.messages().cancel(token);
-            } else if (endpoint.info().capabilities().contains(Capability.TAGGED)) { endpoint.tagged().cancel(token); }
+            } else {
+                endpoint.tagged().cancel(token);
+            }
+            return true;
         } catch (IllegalArgumentException | IllegalStateException | UnsupportedOperationException | FabricException e) {
             // It is no receive, has just completed, its endpoint is closed, or the provider cannot cancel it.
+            return false;
         }
     }
 

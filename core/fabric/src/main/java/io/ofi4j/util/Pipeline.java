@@ -11,9 +11,11 @@ import io.ofi4j.Rma;
 import io.ofi4j.Waiting;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.Direction;
+import io.ofi4j.internal.os.Deadlines;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 
 /**
@@ -39,10 +41,14 @@ public final class Pipeline<C> {
     /** Marks the tokens of pipelines, so that no other token is mistaken for one. */
     private static final long MARK = 0x50_49L << Short.SIZE;
     /**
-     * A token has, from the highest bits down, the mark, the number of times that its slot was taken and freed, and the
-     * slot's number.
+     * A token has, from the highest bits down, the mark, the number of times that its slot was taken and freed, in 8
+     * bits the number of its pipeline, and the slot's number. Operations may complete after their pipeline was given
+     * up.
      */
     private static final int GENERATION_SHIFT = Integer.SIZE;
+    private static final int PIPELINE_SHIFT = 24;
+    private static final int MAX_WINDOW = 1 << PIPELINE_SHIFT;
+    private static final AtomicInteger PIPELINES = new AtomicInteger();
     private static final int BATCH = 64;
 
     private final Endpoint endpoint;
@@ -60,6 +66,8 @@ public final class Pipeline<C> {
     private final Rma rma;
     /** Whether the operations of {@link Rma} complete in the queue. */
     private final boolean transmits;
+    /** The number of this pipeline, as a token has it. */
+    private final long number = (PIPELINES.incrementAndGet() & 0xffL) << PIPELINE_SHIFT;
     private final Thread owner = Thread.currentThread();
     private int freeCount;
     private volatile LongConsumer latencies;
@@ -107,8 +115,9 @@ public final class Pipeline<C> {
      *         the endpoint
      */
     public Pipeline(Endpoint endpoint, CompletionQueue queue, int window, PipelineHandler<? super C> handler) {
-        if (window < 1 || window > queue.size()) {
-            throw new IllegalArgumentException("a pipeline has from 1 to " + queue.size()
+        int room = Math.min(queue.size(), MAX_WINDOW);
+        if (window < 1 || window > room) {
+            throw new IllegalArgumentException("a pipeline has from 1 to " + room
                     + " operations in flight, as many as its queue has room for, not " + window);
         }
         BoundQueue.require(endpoint, queue);
@@ -221,7 +230,9 @@ public final class Pipeline<C> {
         return token(slot);
     }
 
-    private long token(int slot) { return (MARK | generations[slot] & 0xffffL) << GENERATION_SHIFT | slot; }
+    private long token(int slot) { return (MARK | generations[slot] & 0xffffL) << GENERATION_SHIFT | number | slot; }
+
+    private static int slot(long token) { return (int) token & MAX_WINDOW - 1; }
 
     private void requireTransmits() {
         if (!transmits) {
@@ -242,7 +253,7 @@ public final class Pipeline<C> {
         long start = System.nanoTime();
         for (int turn = 0; freeCount == 0; turn++) {
             if (poll() > 0) { continue; }
-            if (System.nanoTime() - start > timeout.toNanos()) {
+            if (System.nanoTime() - start > Deadlines.nanos(timeout)) {
                 throw new FabricTimeoutException("posting on " + endpoint, timeout, "All " + inFlight()
                         + " operations of the window are in flight: is the peer there, and does it poll?");
             }
@@ -251,13 +262,13 @@ public final class Pipeline<C> {
     }
 
     private boolean isOwn(long token) {
-        int slot = (int) token;
-        return slot >= 0 && slot < contexts.length && (generations[slot] & 1) != 0 && token == token(slot);
+        int slot = slot(token);
+        return slot < contexts.length && (generations[slot] & 1) != 0 && token == token(slot);
     }
 
     /** How long an operation took that is handed out now, in nanoseconds; -1 if that is not recorded. */
     private long latency(long token) {
-        long start = starts[(int) token];
+        long start = starts[slot(token)];
         return latencies == null || start == 0 ? -1 : System.nanoTime() - start;
     }
 
@@ -274,7 +285,7 @@ public final class Pipeline<C> {
 
     @SuppressWarnings("unchecked")
     private C release(long token) {
-        int slot = (int) token;
+        int slot = slot(token);
         Object context = contexts[slot];
         contexts[slot] = null;
         generations[slot]++;

@@ -49,6 +49,8 @@ import java.util.function.IntSupplier;
 public final class PollGroup implements AutoCloseable {
     private static final int SPINS = 1000;
     private static final int BATCH = 64;
+    /** The event of poll(2) for a descriptor that is not open. */
+    private static final short POLLNVAL = 0x20;
     private static final long CHANNEL_NANOS = 1_000_000;
     /** How long a block lasts that nothing ends: poll(2) does not tell that a descriptor was closed. */
     private static final long CLOSE_CHECK_NANOS = 100_000_000;
@@ -64,6 +66,7 @@ public final class PollGroup implements AutoCloseable {
     private Selector selector;
     /** The number of ready channels that the current selection has handled. */
     private int readyChannels;
+    private boolean isSelecting;
     private final Consumer<SelectionKey> handleKey = this::handle;
     private volatile boolean closed;
 
@@ -143,7 +146,7 @@ public final class PollGroup implements AutoCloseable {
     /**
      * Adds a file descriptor, as poll(2) takes it.
      *
-     * @param descriptor 0 or more; the caller owns it
+     * @param descriptor 0 or more; the caller owns it. If it is not open, {@link #poll} throws IllegalStateException
      * @param handler called while the descriptor is readable
      */
     public PollGroup add(int descriptor, Runnable handler) {
@@ -151,7 +154,12 @@ public final class PollGroup implements AutoCloseable {
         if (descriptor < 0) { throw new IllegalArgumentException("a file descriptor is 0 or more, not " + descriptor); }
         requireNew(descriptor);
         return add(new Member(descriptor, () -> {
-            if (!Blocker.isReadable(descriptor)) { return 0; }
+            short events = Blocker.events(descriptor);
+            if (events == 0) { return 0; }
+            if ((events & POLLNVAL) != 0) {
+                throw new IllegalStateException(
+                        "descriptor " + descriptor + " is not open: remove it from the group before you close it");
+            }
             handler.run();
             return 1;
         }, null, descriptor));
@@ -207,7 +215,9 @@ public final class PollGroup implements AutoCloseable {
     }
 
     private int select() {
+        if (isSelecting) { return 0; } // the handler of a channel polls
         readyChannels = 0;
+        isSelecting = true;
         try {
             selector.selectNow(handleKey);
             return readyChannels;
@@ -216,6 +226,8 @@ public final class PollGroup implements AutoCloseable {
             return readyChannels;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } finally {
+            isSelecting = false;
         }
     }
 

@@ -93,6 +93,31 @@ class FutureThreadTest {
         }
     }
 
+    /** Its receive was posted by earlier futures of the queue, which are closed, and takes the first message. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aCompletionOfEarlierFuturesEndsNoneOfTheLater(String provider) {
+        try (Pair pair = new Pair(hints(provider, Capability.MSG));
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE);
+                FutureThread sender = new FutureThread(pair.endpoint, pair.queue)) {
+            try (FutureThread earlier = new FutureThread(pair.farEndpoint, pair.farQueue)) {
+                earlier.receive(region.slice(16, 8));
+            }
+            try (FutureThread later = new FutureThread(pair.farEndpoint, pair.farQueue)) {
+                FabricFuture received = later.receive(region.slice(32, 8));
+                for (long value = 1; value <= 2; value++) {
+                    region.asByteBuffer().putLong(0, value);
+                    sender.send(region.slice(0, 8), pair.far).await();
+                }
+
+                received.within(Pair.DEADLINE).await();
+
+                assertThat(region.asByteBuffer().getLong(16)).isEqualTo(1);
+                assertThat(region.asByteBuffer().getLong(32)).isEqualTo(2);
+            }
+        }
+    }
+
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aTaggedMessageIsSentAndReceived(String provider) {

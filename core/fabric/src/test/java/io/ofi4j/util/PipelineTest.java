@@ -75,6 +75,29 @@ class PipelineTest {
         }
     }
 
+    /** Nobody waited for the first receive any longer. */
+    @Test
+    void aCompletionOfAnEarlierPipelineEndsNoOperationOfTheNext() {
+        Notes earlier = new Notes();
+        Notes later = new Notes();
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion region = pair.domain.allocate(SIZE, Access.SEND, Access.RECEIVE)) {
+            new Pipeline<>(pair.farEndpoint, pair.farQueue, 1, earlier).submit("first",
+                    token -> pair.farEndpoint.messages().receive(region.slice(16, 8), token));
+            Pipeline<String> next = new Pipeline<>(pair.farEndpoint, pair.farQueue, 1, later);
+            next.submit("second", token -> pair.farEndpoint.messages().receive(region.slice(32, 8), token));
+            pair.endpoint.messages().send(region.slice(0, 8), pair.far, 1);
+            Waiting.YIELD.until(() -> {
+                pair.pollNear();
+                next.poll();
+                return !later.others.isEmpty() || !later.done.isEmpty();
+            }, Pair.DEADLINE);
+
+            assertThat(later.done).isEmpty();
+            assertThat(next.inFlight()).isEqualTo(1);
+        }
+    }
+
     @Test
     void latenciesAreRecordedWhileAskedFor() {
         List<Long> nanos = new ArrayList<>();

@@ -167,6 +167,33 @@ class PollGroupTest {
     }
 
     @Test
+    void aHandlerOfAChannelMayPollTheGroup() throws IOException {
+        Pipe pipe = Pipe.open();
+        List<Integer> inside = new ArrayList<>();
+        try (PollGroup group = new PollGroup()) {
+            pipe.source().configureBlocking(false);
+            group.add(pipe.source(), SelectionKey.OP_READ, key -> inside.add(group.poll()));
+            pipe.sink().write(ByteBuffer.allocate(1));
+
+            assertThat(group.await(Pair.DEADLINE)).isEqualTo(1);
+            assertThat(inside).containsExactly(0);
+        } finally {
+            pipe.source().close();
+            pipe.sink().close();
+        }
+    }
+
+    @Test
+    void aDescriptorThatIsNotOpenIsNamed() {
+        try (PollGroup group = new PollGroup()) {
+            group.add(Integer.MAX_VALUE, () -> {});
+
+            assertThatIllegalStateException().isThrownBy(group::poll)
+                    .withMessageContaining("descriptor " + Integer.MAX_VALUE + " is not open");
+        }
+    }
+
+    @Test
     void aClosedQueueIsNamed() {
         try (PollGroup group = new PollGroup()) {
             try (Pair pair = new Pair("shm")) {

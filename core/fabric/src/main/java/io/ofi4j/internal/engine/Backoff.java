@@ -33,7 +33,8 @@ public record Backoff(int spins, int yields, long minSleepNanos, long maxSleepNa
             Thread.yield();
         } else {
             int doublings = Math.min(turn - spins - yields, MAX_DOUBLINGS);
-            LockSupport.parkNanos(Math.min(longestNanos, Math.min(maxSleepNanos, minSleepNanos << doublings)));
+            long nanos = minSleepNanos > maxSleepNanos >> doublings ? maxSleepNanos : minSleepNanos << doublings;
+            LockSupport.parkNanos(Math.min(longestNanos, nanos));
         }
     }
 }

@@ -32,8 +32,17 @@ public final class BlockingWait<T> {
      * @param <T> what a wait passes
      */
     public interface Source<T> {
-        /** Enters the guard, and returns how much was found; 0 if nothing, and the wait goes on. */
-        int take(T argument, long number);
+        /** {@return what a wait that begins now passes to its calls of {@link #take}} */
+        default long begin() {
+            return 0;
+        }
+
+        /**
+         * Enters the guard, and returns how much was found; 0 if nothing, and the wait goes on.
+         *
+         * @param begun what {@link #begin} has returned
+         */
+        int take(T argument, long number, long begun);
 
         /**
          * Whether a thread may block now, inside the guard; false where threads poll. If so, it calls
@@ -80,23 +89,24 @@ public final class BlockingWait<T> {
         long limit = Deadlines.nanos(deadline);
         long spinNanos = Deadlines.nanos(spin);
         boolean isSignaled = signalPending && takeSignal();
-        int found = source.take(argument, number); // what has come already costs no more than a poll
-        return found > 0 || isSignaled ? found : block(argument, number, limit, spinNanos);
+        long begun = source.begin();
+        int found = source.take(argument, number, begun); // what has come already costs no more than a poll
+        return found > 0 || isSignaled ? found : block(argument, number, begun, limit, spinNanos);
     }
 
-    private int block(T argument, long number, long limit, long spinNanos) {
+    private int block(T argument, long number, long begun, long limit, long spinNanos) {
         Blocker blocker = Blocker.take();
         try {
             int since = begin(blocker);
             return since < 0
-                    ? source.take(argument, number)
-                    : until(argument, number, limit, spinNanos, blocker, since);
+                    ? source.take(argument, number, begun)
+                    : until(argument, number, begun, limit, spinNanos, blocker, since);
         } finally {
             blocker.give();
         }
     }
 
-    private int until(T argument, long number, long limit, long spinNanos, Blocker blocker, int since) {
+    private int until(T argument, long number, long begun, long limit, long spinNanos, Blocker blocker, int since) {
         int found = 0;
         Object recording = null;
         try {
@@ -104,7 +114,7 @@ public final class BlockingWait<T> {
             long start = System.nanoTime();
             int turn = 0;
             while (true) {
-                found = source.take(argument, number);
+                found = source.take(argument, number, begun);
                 if (found > 0) { return found; }
                 long elapsed = System.nanoTime() - start;
                 if (elapsed >= limit || isSignaled(since)) { return 0; }

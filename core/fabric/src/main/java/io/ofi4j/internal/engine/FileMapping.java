@@ -18,7 +18,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 
 /**
- * Part of a file in memory, in an arena of its own.
+ * Part of a file in memory, in an arena of its own. A program gets a view of the memory, which it cannot use any more
+ * once the region is closed; the mapping may have to stay for peers, see {@link RegionQuarantine}.
  *
  * @param kind of memory
  */

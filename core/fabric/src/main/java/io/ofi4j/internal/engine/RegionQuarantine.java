@@ -111,21 +111,26 @@ public final class RegionQuarantine {
         }
     }
 
-    /**
-     * Frees the memory of a closed region; the arena has no other memory. A file is unmapped at once, but its arena may
-     * be closed later.
-     */
-    public synchronized void free(MemorySegment memory, Arena arena, long accessBits) {
-        assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
-        if (memory.isMapped() && endpoints > 0 && mustKeep(accessBits)) {
-            quarantinePages(memory.address(), memory.byteSize(), arena);
+    /** {@return a view of a mapped file} When its arena is closed, the file is unmapped, or enters the quarantine. */
+    public MemorySegment view(FileMapping mapping, Arena arena, long accessBits) {
+        MemorySegment file = mapping.memory();
+        MemorySegment view = NativeMemory.view(file.address(), file.byteSize(), arena,
+                () -> unmap(mapping, mustKeep(accessBits)));
+        return file.isReadOnly() ? view.asReadOnly() : view;
+    }
+
+    /** A file is unmapped at once, but its arena may be closed later. */
+    private synchronized void unmap(FileMapping mapping, boolean keepsPages) {
+        if (endpoints > 0 && keepsPages) {
+            quarantinePages(mapping.memory().address(), mapping.memory().byteSize(), mapping.arena());
         } else {
-            free(arena);
+            free(mapping.arena());
         }
     }
 
-    /** Closes an arena, now or when JDK code no longer uses its memory. */
-    private void free(Arena arena) {
+    /** Closes the arena of a closed region, which has no other memory, now or when JDK code no longer uses it. */
+    public synchronized void free(Arena arena) {
+        assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         if (!isClosed(arena)) { arenasInUse.add(arena); }
     }
 

@@ -229,10 +229,15 @@ public final class Blocker {
 
     /** {@return whether a descriptor is readable now} Any thread may call this. */
     public static boolean isReadable(int descriptor) {
+        return events(descriptor) != 0;
+    }
+
+    /** {@return what poll(2) says of a descriptor now; 0 if there is nothing to read} Any thread may call this. */
+    public static short events(int descriptor) {
         Blocker blocker = take();
         try {
             blocker.set(0, descriptor);
-            return blocker.call(0) > 0;
+            return blocker.call(0) > 0 ? blocker.memory.get(JAVA_SHORT, TIMESPEC + POLLFD_RETURNED) : 0;
         } finally {
             blocker.give();
         }

@@ -23,7 +23,7 @@ class BlockingWaitTest {
     private volatile int found;
     private final BlockingWait<String> wait = new BlockingWait<>(null, "a wait", new BlockingWait.Source<>() {
         @Override
-        public int take(String argument, long number) {
+        public int take(String argument, long number, long begun) {
             polls.incrementAndGet();
             return found;
         }
