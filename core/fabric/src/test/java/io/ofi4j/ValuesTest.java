@@ -36,7 +36,8 @@ class ValuesTest {
 
     @RepeatedTest(50)
     void aRegionSurvivesEncodingAndDecoding() {
-        RemoteRegion region = new RemoteRegion(random.nextLong() >>> 1, random.nextLong() >>> 1, random.nextLong(), RIGHTS);
+        RemoteRegion region = new RemoteRegion(random.nextLong() >>> 1, random.nextLong() >>> 1, random.nextLong(),
+                RIGHTS);
 
         byte[] encoded = region.encode();
 
