@@ -19,15 +19,16 @@ import java.util.stream.IntStream;
 /**
  * An open device; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods throw
  * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.errors.FabricException} if the library reports
- * an error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing that context
- * only checks that nothing in it is open.
+ * an error. The context of a {@link VerbsConnection} belongs to librdmacm, which keeps it open while the device is
+ * there: closing that context only checks that nothing in it is open. Once such a device was removed or reset, do not
+ * use its context and what was opened in it.
  */
 public final class DeviceContext implements AutoCloseable {
     final MemorySegment pointer;
     final ContextOps ops;
     final VerbsContextOps extended;
     final OpenChildren children = OpenChildren.owned();
-    /** Held while something is opened in it, and while it closes. */
+    /** Held while something is opened or read in it, and while it closes. */
     private final Object lock = new Object();
 
     private final String name;
@@ -66,13 +67,15 @@ public final class DeviceContext implements AutoCloseable {
      * @throws IllegalArgumentException if the device has no such port
      */
     public PortAttributes port(int number) {
-        requireOpen();
         if (number < 1 || number > attributes.ports()) {
             throw new IllegalArgumentException(
                     name + " has ports 1 to " + attributes.ports() + ", and no port " + number);
         }
-        AttributeCodec.PortNumbers numbers = AttributeCodec.port(extended, number);
-        return PortAttributes.of(number, numbers, gids(number, numbers.gids()));
+        synchronized (lock) {
+            requireOpen();
+            AttributeCodec.PortNumbers numbers = AttributeCodec.port(extended, number);
+            return PortAttributes.of(number, numbers, gids(number, numbers.gids()));
+        }
     }
 
     private List<Gid> gids(int port, int count) {
@@ -208,7 +211,11 @@ public final class DeviceContext implements AutoCloseable {
             children.requireNone(this);
             if (!owned) { return; }
             closed = true;
-            DeviceCalls.ibv_close_device(pointer);
+            try {
+                DeviceCalls.ibv_close_device(pointer);
+            } finally {
+                Verbs.DEVICES.remove(this);
+            }
         }
     }
 

@@ -35,8 +35,8 @@ public final class ProtectionDomain implements AutoCloseable {
     public DeviceContext context() { return context; }
 
     /**
-     * Allocates zeroed, page-aligned memory and registers it; ibv_reg_mr(3). The garbage collector frees it when
-     * nothing refers to it.
+     * Allocates zeroed, page-aligned memory and registers it; ibv_reg_mr(3). The garbage collector frees it
+     * when the region is closed and nothing refers to it.
      *
      * @param length the number of bytes, at least 1
      * @param rights the rights of the region, and how it is registered
@@ -55,7 +55,7 @@ public final class ProtectionDomain implements AutoCloseable {
      * Registers memory of the caller; ibv_reg_mr(3), with {@link VerbsAccess#ZERO_BASED} ibv_reg_mr_iova(3). It may be
      * the memory of an {@code io.ofi4j.MemoryRegion}: both libraries may use it at the same time.
      *
-     * @param memory off-heap memory, at least 1 byte
+     * @param memory off-heap memory, at least 1 byte; keep it until the region is closed
      * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not
      *         begin at a page, or the rights contradict each other
      * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or has iWARP and

@@ -1,5 +1,6 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.verbs.internal.DeviceCalls;
@@ -21,6 +22,9 @@ import java.util.stream.Collectors;
  * Both can register the same memory.
  */
 public final class Verbs {
+    /** The open devices: the memory of a region is not freed while its device may use it. */
+    static final OpenChildren DEVICES = OpenChildren.owned();
+
     private static final Verbs INSTANCE = new Verbs();
 
     /** The classes of this package that have constants to initialize. */
@@ -68,8 +72,8 @@ public final class Verbs {
             throw new IllegalArgumentException("there is no RDMA device '" + device + "'; this machine has "
                     + (names.isEmpty() ? "none (check with 'rdma link')" : names));
         }
-        return Rollback.ifFails(() -> DeviceCalls.ibv_close_device(context),
-                () -> new DeviceContext(context, device, true));
+        return DEVICES.adopt(Rollback.ifFails(() -> DeviceCalls.ibv_close_device(context),
+                () -> new DeviceContext(context, device, true)));
     }
 
     /**

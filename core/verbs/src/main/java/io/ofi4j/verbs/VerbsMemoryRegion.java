@@ -9,9 +9,10 @@ import java.util.Set;
 
 /**
  * Off-heap memory that a device reads and writes; {@code struct ibv_mr}, ibv_reg_mr(3). Made by
- * {@link ProtectionDomain#allocate} and {@link ProtectionDomain#register}. Any thread may use it. The device holds the
- * pages until the region is closed. If the caller frees its memory before that, operations in flight do no harm, and
- * new posts throw.
+ * {@link ProtectionDomain#allocate} and {@link ProtectionDomain#register}. Any thread may use it.
+ *
+ * <p>Keep registered memory until its region is closed. New posts throw once it was freed, but the device still writes
+ * what was posted before, and what peers write with the key: into memory that somebody else has got by then.
  */
 public final class VerbsMemoryRegion implements AutoCloseable {
     final ProtectionDomain domain;
@@ -74,7 +75,8 @@ public final class VerbsMemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Deregisters the memory; ibv_dereg_mr(3). Its key becomes invalid for peers.
+     * Deregisters the memory; ibv_dereg_mr(3). Its key becomes invalid for peers. If that fails, the region stays open,
+     * and the device may still use its memory.
      *
      * @throws IllegalStateException if operations in flight use it or a window is bound to it; it stays open then
      */
@@ -85,25 +87,23 @@ public final class VerbsMemoryRegion implements AutoCloseable {
             if (closed) { return; }
             windows.requireNone(this);
             closed = true; // from here on no post accepts it
-            boolean isUnused = false;
+            boolean isClosed = false;
             try {
                 requireUnused();
-                isUnused = true;
-            } finally {
-                closed = isUnused;
-            }
-            try {
                 ObjectCalls.ibv_dereg_mr(nativeRegion.pointer());
+                isClosed = true;
             } finally {
-                domain.children.remove(this);
+                closed = isClosed;
             }
+            domain.children.remove(this); // which keeps its memory while the device may use it
         }
     }
 
     private void requireUnused() {
         if (domain.isInFlight(this)) {
             throw new IllegalStateException("operations in flight use " + this
-                    + ": poll their completions, or close the queue pair, before it");
+                    + ": poll their completions (those without SIGNALED end with the next SIGNALED one),"
+                    + " or close the queue pair, before it");
         }
         windows.requireNone(this); // once more: a bind that had passed its checks may have been posted since
     }

@@ -117,6 +117,15 @@ class VerbsConcurrentCloseTest {
     }
 
     @Test
+    void noPortIsReadOfADeviceThatIsClosed() {
+        onDevice(context -> {
+            DeviceContext other = Verbs.load().open(context.name());
+            atOnce(other::ports, other::ports, other::close);
+            other.close();
+        });
+    }
+
+    @Test
     void whoClosesNeedNotWaitForThePeer() {
         try (VerbsLink link = new VerbsLink(8)) {
             CompletableFuture<Boolean> waiting = CompletableFuture
