@@ -50,7 +50,7 @@ final class OutOfBandConnection {
         QueuePairCalls.Sizes sizes = attributes.nativeSizes();
         if (attributes.xrc()) {
             context.require(DeviceCapability.XRC, "a queue pair of XRC");
-            return initialized(() -> QueuePairCalls.createXrcSender(context.extended, domain.pointer, sizes));
+            return initialized(() -> QueuePairCalls.createXrcSender(domain.pointer, sizes));
         }
         return initialized(() -> attributes.blockLoopback()
                 ? QueuePairCalls.createBlockingLoopback(context.extended, domain.pointer, sizes)
@@ -84,11 +84,13 @@ final class OutOfBandConnection {
     }
 
     private QueuePairCalls.Path path(QueuePairAddress peer) {
-        int reads = Math.min(attributes.reads(), context.attributes().maximumReadsAsTarget());
+        DeviceAttributes limits = context.attributes();
         int mtu = Math.min(port.mtu(), peer.mtu());
         boolean isGlobal = port.linkLayer() != PortAttributes.LinkLayer.INFINIBAND || peer.lid() == 0;
         return new QueuePairCalls.Path(attributes.port(), gid.index(), isGlobal, HexFormat.of().parseHex(peer.gid()),
                 peer.lid(), peer.number(), sequence, peer.sequence(), Integer.numberOfTrailingZeros(mtu / MIN_MTU),
-                reads, attributes.timeout(), attributes.retries(), attributes.receiverRetries(), RECEIVER_TIMER);
+                Math.min(attributes.reads(), limits.maximumReadsAsTarget()),
+                Math.min(attributes.reads(), limits.maximumReadsAsInitiator()), attributes.timeout(),
+                attributes.retries(), attributes.receiverRetries(), RECEIVER_TIMER);
     }
 }

@@ -161,8 +161,10 @@ public final class VerbsConnection implements AutoCloseable {
 
     private CmCalls.Parameters parameters(byte[] bytes) {
         QueuePairAttributes attributes = queuePair.attributes();
-        int reads = Math.min(attributes.reads(), context.attributes().maximumReadsAsTarget());
-        return new CmCalls.Parameters(bytes, reads, attributes.retries(), attributes.receiverRetries());
+        DeviceAttributes limits = context.attributes();
+        return new CmCalls.Parameters(bytes, Math.min(attributes.reads(), limits.maximumReadsAsTarget()),
+                Math.min(attributes.reads(), limits.maximumReadsAsInitiator()), attributes.retries(),
+                attributes.receiverRetries());
     }
 
     /**

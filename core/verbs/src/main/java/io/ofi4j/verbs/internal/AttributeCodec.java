@@ -6,12 +6,16 @@ import io.ofi4j.bindings.verbs.ibv_device_attr;
 import io.ofi4j.bindings.verbs.ibv_device_attr_ex;
 import io.ofi4j.bindings.verbs.ibv_odp_caps;
 import io.ofi4j.bindings.verbs.ibv_port_attr;
+import io.ofi4j.internal.os.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 
 /** Reads the attributes of devices and ports as plain numbers. */
 public final class AttributeCodec {
+    private static final MethodHandle QUERY_GID = ErrnoCalls.exported(ibv_query_gid$address(),
+            ibv_query_gid$descriptor());
     private static final int GID = 16;
 
     private AttributeCodec() {}
@@ -54,11 +58,13 @@ public final class AttributeCodec {
         }
     }
 
-    /** ibv_query_gid(3): 16 bytes. */
+    /** ibv_query_gid(3): 16 bytes; zeros where the port has none, as over iWARP. */
     public static byte[] gid(MemorySegment context, int port, int index) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment gid = arena.allocate(GID, Long.BYTES);
-            ErrnoCalls.check("ibv_query_gid", state -> ibv_query_gid(context, (byte) port, index, gid));
+            int errno = ErrnoCalls
+                    .status(state -> (int) QUERY_GID.invokeExact(state, context, (byte) port, index, gid));
+            if (errno != 0 && errno != Errno.EOPNOTSUPP) { throw ErrnoCalls.failure("ibv_query_gid", errno); }
             return gid.toArray(ValueLayout.JAVA_BYTE);
         }
     }

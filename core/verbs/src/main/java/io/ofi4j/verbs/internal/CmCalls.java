@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -150,6 +151,9 @@ public final class CmCalls {
                 .putShort(isIpv4 ? AF_INET : AF_INET6).order(ByteOrder.BIG_ENDIAN).putShort((short) address.getPort());
         if (!isIpv4) { bytes.putInt(0); } // flow
         bytes.put(address.getAddress().getAddress());
+        if (address.getAddress() instanceof Inet6Address scoped) { // of a link-local address, its interface
+            bytes.order(ByteOrder.LITTLE_ENDIAN).putInt(scoped.getScopeId());
+        }
         return arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes.array());
     }
 
@@ -173,7 +177,7 @@ public final class CmCalls {
     public static void destroyQueuePair(Id id) { rdma_destroy_qp(id.pointer); }
 
     /** The attributes of a connection, and its private data. */
-    public record Parameters(byte[] data, int reads, int retries, int receiverRetries) {}
+    public record Parameters(byte[] data, int readsAsTarget, int readsAsInitiator, int retries, int receiverRetries) {}
 
     public static void rdma_connect(Id id, Parameters parameters) {
         establish("rdma_connect", CONNECT, id, parameters);
@@ -186,8 +190,8 @@ public final class CmCalls {
             MemorySegment struct = rdma_conn_param.allocate(arena);
             rdma_conn_param.private_data(struct, data(arena, parameters.data));
             rdma_conn_param.private_data_len(struct, (byte) parameters.data.length);
-            rdma_conn_param.responder_resources(struct, (byte) parameters.reads);
-            rdma_conn_param.initiator_depth(struct, (byte) parameters.reads);
+            rdma_conn_param.responder_resources(struct, (byte) parameters.readsAsTarget);
+            rdma_conn_param.initiator_depth(struct, (byte) parameters.readsAsInitiator);
             rdma_conn_param.retry_count(struct, (byte) parameters.retries);
             rdma_conn_param.rnr_retry_count(struct, (byte) parameters.receiverRetries);
             ErrnoCalls.check(call, state -> (int) handle.invokeExact(state, id.pointer, struct));

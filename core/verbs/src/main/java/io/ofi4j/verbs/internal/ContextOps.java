@@ -102,11 +102,11 @@ public final class ContextOps {
         notify(function.address(), 0, false);
     }
 
-    /** Whether the driver has windows at all. */
-    public boolean hasWindows() { return allocateWindow != 0; }
-
     /** ibv_alloc_mw(3): a {@code struct ibv_mw}. */
     public MemorySegment ibv_alloc_mw(MemorySegment domain, int type) {
+        if (allocateWindow == 0) {
+            throw new UnsupportedOperationException("ibv_alloc_mw is not offered by this device's driver");
+        }
         return ErrnoCalls.pointer("ibv_alloc_mw",
                 state -> (MemorySegment) ALLOC_MW.invokeExact(allocateWindow, state, domain, type));
     }

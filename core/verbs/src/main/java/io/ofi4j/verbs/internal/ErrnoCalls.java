@@ -68,7 +68,9 @@ final class ErrnoCalls {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
             int result = call.invoke(state);
-            return result == -1 ? state.get(ValueLayout.JAVA_INT, ERRNO) : Math.abs(result);
+            if (result != -1) { return Math.abs(result); }
+            int errno = state.get(ValueLayout.JAVA_INT, ERRNO);
+            return errno == 0 ? Errno.EIO : errno; // a failure whose cause is not known
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }

@@ -60,7 +60,7 @@ final class Initialization {
     /** Asking for the address of a function that the bindings call makes its handle. */
     private static final List<Supplier<MemorySegment>> BOUND = List.of(() -> ibv_ack_cq_events$address(),
             () -> ibv_free_device_list$address(), () -> ibv_get_device_guid$address(), () -> ibv_query_device$address(),
-            () -> ibv_query_gid$address(), () -> ibv_query_port$address(), () -> ibv_wc_status_str$address(),
+            () -> ibv_query_port$address(), () -> ibv_wc_status_str$address(),
             () -> rdma_destroy_event_channel$address(), () -> rdma_destroy_qp$address(),
             () -> rdma_get_src_port$address());
 

@@ -28,12 +28,17 @@ public final class QueuePairCalls {
 
     /** The path of a connection that is made out of band, and its attributes. */
     public record Path(int port, int gidIndex, boolean isGlobal, byte[] gid, int lid, int number, int sendSequence,
-            int receiveSequence, int mtu, int reads, int timeout, int retries, int receiverRetries,
-            int receiverTimer) {}
+            int receiveSequence, int mtu, int readsAsTarget, int readsAsInitiator, int timeout, int retries,
+            int receiverRetries, int receiverTimer) {}
 
     public static MemorySegment ibv_create_qp(MemorySegment domain, Sizes sizes) {
+        return create(domain, IBV_QPT_RC(), sizes);
+    }
+
+    private static MemorySegment create(MemorySegment domain, int type, Sizes sizes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = attributes(arena, sizes);
+            ibv_qp_init_attr.qp_type(attributes, type);
             return ErrnoCalls.pointer("ibv_create_qp",
                     state -> (MemorySegment) CREATE.invokeExact(state, domain, attributes));
         }
@@ -72,18 +77,13 @@ public final class QueuePairCalls {
         }
     }
 
-    /** The end of XRC that posts operations; it has no receive queue. */
-    public static MemorySegment createXrcSender(VerbsContextOps ops, MemorySegment domain, Sizes sizes) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attributes = ibv_qp_init_attr_ex.allocate(arena);
-            ibv_qp_init_attr_ex.send_cq(attributes, sizes.sendQueue);
-            ibv_qp_init_attr_ex.qp_type(attributes, IBV_QPT_XRC_SEND());
-            capacities(ibv_qp_init_attr_ex.cap(attributes),
-                    new Sizes(sizes.sendQueue, MemorySegment.NULL, sizes.sends, 0, sizes.inline));
-            ibv_qp_init_attr_ex.comp_mask(attributes, IBV_QP_INIT_ATTR_PD());
-            ibv_qp_init_attr_ex.pd(attributes, domain);
-            return ops.ibv_create_qp_ex(attributes);
-        }
+    /**
+     * The end of XRC that posts operations; it has no receive queue. With a domain alone, verbs.h calls ibv_create_qp
+     * for ibv_create_qp_ex.
+     */
+    public static MemorySegment createXrcSender(MemorySegment domain, Sizes sizes) {
+        return create(domain, IBV_QPT_XRC_SEND(),
+                new Sizes(sizes.sendQueue, MemorySegment.NULL, sizes.sends, 0, sizes.inline));
     }
 
     /** The end of XRC whose domain's memory is reached; it has no queues. */
@@ -120,7 +120,7 @@ public final class QueuePairCalls {
             ibv_qp_attr.path_mtu(attributes, path.mtu);
             ibv_qp_attr.dest_qp_num(attributes, path.number);
             ibv_qp_attr.rq_psn(attributes, path.receiveSequence);
-            ibv_qp_attr.max_dest_rd_atomic(attributes, (byte) path.reads);
+            ibv_qp_attr.max_dest_rd_atomic(attributes, (byte) path.readsAsTarget);
             ibv_qp_attr.min_rnr_timer(attributes, (byte) path.receiverTimer);
             route(ibv_qp_attr.ah_attr(attributes), path);
             modify(queuePair, attributes, IBV_QP_STATE() | IBV_QP_AV() | IBV_QP_PATH_MTU() | IBV_QP_DEST_QPN()
@@ -147,7 +147,7 @@ public final class QueuePairCalls {
             ibv_qp_attr.retry_cnt(attributes, (byte) path.retries);
             ibv_qp_attr.rnr_retry(attributes, (byte) path.receiverRetries);
             ibv_qp_attr.sq_psn(attributes, path.sendSequence);
-            ibv_qp_attr.max_rd_atomic(attributes, (byte) path.reads);
+            ibv_qp_attr.max_rd_atomic(attributes, (byte) path.readsAsInitiator);
             modify(queuePair, attributes, IBV_QP_STATE() | IBV_QP_TIMEOUT() | IBV_QP_RETRY_CNT() | IBV_QP_RNR_RETRY()
                     | IBV_QP_SQ_PSN() | IBV_QP_MAX_QP_RD_ATOMIC());
         }

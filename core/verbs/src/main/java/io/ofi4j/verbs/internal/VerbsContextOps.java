@@ -8,6 +8,7 @@ import io.ofi4j.bindings.verbs.ibv_port_attr;
 import io.ofi4j.bindings.verbs.ibv_qp_init_attr_ex;
 import io.ofi4j.bindings.verbs.ibv_xrcd_init_attr;
 import io.ofi4j.bindings.verbs.verbs_context;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.Machine;
 import io.ofi4j.internal.os.NativeWords;
 import java.lang.foreign.Arena;
@@ -55,16 +56,21 @@ public final class VerbsContextOps {
     }
 
     /**
-     * ibv_query_device_ex(3), or ibv_query_device(3) where that is all there is: a {@code struct ibv_device_attr_ex}.
+     * ibv_query_device_ex(3), or as in verbs.h ibv_query_device(3) where that is all there is: a
+     * {@code struct ibv_device_attr_ex}.
      */
     public MemorySegment ibv_query_device_ex(Arena arena) {
         MemorySegment attributes = ibv_device_attr_ex.allocate(arena);
         long function = find(verbs_context.query_device_ex$offset());
-        ErrnoCalls.check("ibv_query_device_ex",
-                state -> function == 0
-                        ? ibv_query_device(context, ibv_device_attr_ex.orig_attr(attributes))
-                        : (int) QUERY_DEVICE_EX.invokeExact(function, state, context, MemorySegment.NULL, attributes,
-                                ibv_device_attr_ex.sizeof()));
+        int errno = function == 0
+                ? Errno.EOPNOTSUPP
+                : ErrnoCalls.status(state -> (int) QUERY_DEVICE_EX.invokeExact(function, state, context,
+                        MemorySegment.NULL, attributes, ibv_device_attr_ex.sizeof()));
+        if (errno == Errno.EOPNOTSUPP || errno == Errno.ENOSYS) {
+            attributes.fill((byte) 0);
+            ErrnoCalls.check("ibv_query_device",
+                    state -> ibv_query_device(context, ibv_device_attr_ex.orig_attr(attributes)));
+        } else if (errno != 0) { throw ErrnoCalls.failure("ibv_query_device_ex", errno); }
         return attributes;
     }
 
