@@ -54,6 +54,8 @@ public final class MemoryWindow implements AutoCloseable {
     private State state = State.FREE;
     private int keys;
     private QueuePair queuePair;
+    /** The position of the last bind among the operations of its queue. */
+    private int bindPosition;
     private VerbsMemoryRegion region;
     private RemoteMemory remote;
 
@@ -107,12 +109,14 @@ public final class MemoryWindow implements AutoCloseable {
 
     int key() { return WorkRequest.key(pointer); }
 
-    /** Records that a bind was posted. */
-    synchronized void binding(QueuePair by, VerbsMemoryRegion of, long offset, long length, int access, int key) {
+    /** Records that a bind was posted, at this position of its queue. */
+    synchronized void binding(QueuePair by, int position, VerbsMemoryRegion of, long offset, long length, int access,
+            int key) {
         WorkRequest.key(pointer, key);
         state = State.BINDING;
         keys++;
         queuePair = by;
+        bindPosition = position;
         region = of;
         remote = new RemoteMemory(of.base + offset, length, key, access, type == Type.TWO);
         of.windows.add(this);
@@ -133,10 +137,11 @@ public final class MemoryWindow implements AutoCloseable {
 
     /**
      * Records the end of a bind or an invalidation. After a failed invalidation the window is bound, and only closing
-     * invalidates it.
+     * invalidates it. The completion of a bind may come after the peer has invalidated the window: it is not that of a
+     * later bind.
      */
-    synchronized void completed(WorkKind kind, boolean success) {
-        if (state == State.CLOSED) { return; }
+    synchronized void completed(QueuePair by, int position, WorkKind kind, boolean success) {
+        if (by != queuePair || kind == WorkKind.BIND && position != bindPosition) { return; }
         if (kind == WorkKind.BIND && success) {
             state = state == State.BINDING ? State.BOUND : state;
         } else if (kind == WorkKind.BIND) {
@@ -178,14 +183,11 @@ public final class MemoryWindow implements AutoCloseable {
         StackRoom.require();
         if (state == State.CLOSED) { return; }
         if (state == State.BINDING || state == State.INVALIDATING) { throw wrongState("be closed", "free or bound"); }
+        domain.context.ops.ibv_dealloc_mw(pointer); // first: if it fails, the region is still in use
         detach();
         state = State.CLOSED;
-        try {
-            domain.context.ops.ibv_dealloc_mw(pointer);
-        } finally {
-            domain.windows.remove(this);
-            domain.children.remove(this);
-        }
+        domain.windows.remove(this);
+        domain.children.remove(this);
     }
 
     @Override

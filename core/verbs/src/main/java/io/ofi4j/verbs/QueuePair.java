@@ -23,10 +23,12 @@ import java.util.function.Consumer;
  * an object is closed; {@link IndexOutOfBoundsException} if a range is not inside its region or the peer's memory;
  * {@link IllegalArgumentException} if a right is missing, an object is of another protection domain, or the operation
  * does not take the flags or the length. All of that is checked before the device is reached. They throw
- * {@link io.ofi4j.errors.FabricException} if the library reports an error.
+ * {@link io.ofi4j.errors.FabricException} if the library reports an error, which ends the queue pair as {@link #fail}
+ * does.
  *
  * <p>A failed operation puts the queue pair into the error state: all operations after it come back as
- * {@link WorkStatus#FLUSHED}. Close it then.
+ * {@link WorkStatus#FLUSHED}. Close it then: over iWARP, operations that are posted after the error or the end of the
+ * connection come back only when it is closed.
  */
 public final class QueuePair implements AutoCloseable {
     final ProtectionDomain domain;
@@ -101,10 +103,11 @@ public final class QueuePair implements AutoCloseable {
         return attributes;
     }
 
-    /** {@return whether operations can be posted: it is connected, and none has failed} */
-    public boolean isConnected() {
-        return connected && !failed && !closed;
-    }
+    /**
+     * {@return whether operations can be posted: it is connected, none has failed, and the peer is not known to have
+     * disconnected} {@link VerbsConnection#isDisconnected} finds out.
+     */
+    public boolean isConnected() { return connected && !failed && !closed; }
 
     /**
      * {@return its address, for the peer's {@link #connect}}
@@ -114,7 +117,8 @@ public final class QueuePair implements AutoCloseable {
     public QueuePairAddress address() { return requireOutOfBand().address(number); }
 
     /**
-     * Connects it to a queue pair of a peer, which must do the same; ibv_modify_qp(3) to RTR and RTS.
+     * Connects it to a queue pair of a peer, which must do the same; ibv_modify_qp(3) to RTR and RTS. Close it if the
+     * library reports an error: it may be connected halfway.
      *
      * @throws IllegalStateException if it is connected, closed, or rdma_cm connects it
      */
@@ -233,7 +237,7 @@ public final class QueuePair implements AutoCloseable {
     /**
      * Reads the peer's memory; {@code IBV_WR_RDMA_READ}, ibv_post_send(3).
      *
-     * @param flags {@link WorkFlags}, not {@link WorkFlags#INLINE}
+     * @param flags {@link WorkFlags}, not {@link WorkFlags#INLINE}, and over iWARP not {@link WorkFlags#FENCED}
      * @return false if there is no room
      */
     public boolean tryRead(VerbsMemoryRegion region, long offset, int length, RemoteMemory source, long sourceOffset,
@@ -343,14 +347,20 @@ public final class QueuePair implements AutoCloseable {
      */
     public synchronized void fail() {
         requireOpen();
+        failOpen();
+    }
+
+    /** As {@link #fail}, where no close can destroy it: under its monitor, or inside the guard of one of its queues. */
+    void failOpen() {
         failed = true;
         QueuePairCalls.fail(pointer);
     }
 
     /**
      * Destroys the queue pair; ibv_destroy_qp(3). Operations in flight come back as {@link WorkStatus#FLUSHED} with the
-     * next polls. If windows are bound on it, for which the kernel would wait, it throws {@link IllegalStateException},
-     * which names them. It waits for a call of its {@link VerbsConnection} that connects or accepts.
+     * next polls, without an event of a {@link CompletionChannel}. If windows are bound on it, for which the kernel
+     * would wait, it throws {@link IllegalStateException}, which names them. It ends a call of its
+     * {@link VerbsConnection} that connects or accepts.
      */
     @Override
     public void close() {

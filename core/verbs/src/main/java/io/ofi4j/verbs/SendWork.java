@@ -1,5 +1,6 @@
 package io.ofi4j.verbs;
 
+import static io.ofi4j.verbs.WorkFlags.FENCED;
 import static io.ofi4j.verbs.WorkFlags.INLINE;
 
 import io.ofi4j.verbs.internal.Opcodes;
@@ -12,11 +13,18 @@ final class SendWork {
     private final QueuePair queuePair;
     private final WorkQueue workQueue;
     private final int inline;
+    private final int readFlags;
+    /** Whether the device takes no reads on this queue pair. */
+    private final boolean refusesReads;
 
     SendWork(QueuePair queuePair, WorkQueue workQueue, int inline) {
         this.queuePair = queuePair;
         this.workQueue = workQueue;
         this.inline = inline;
+        boolean isIwarp = queuePair.domain.context.isIwarp();
+        // Soft-iWARP refuses these only after it has put them into its queue, where they stay
+        this.readFlags = WorkFlags.ALL & ~INLINE & ~(isIwarp ? FENCED : 0);
+        this.refusesReads = isIwarp && queuePair.attributes().reads() == 0;
     }
 
     boolean message(int opcode, VerbsMemoryRegion region, long offset, int length, int word, int flags, long token) {
@@ -50,7 +58,8 @@ final class SendWork {
             long token) {
         workQueue.completionQueue.guard.enter();
         try {
-            queuePair.requireReady(flags, WorkFlags.ALL & ~INLINE);
+            queuePair.requireReady(flags, readFlags);
+            if (refusesReads) { throw new IllegalArgumentException(queuePair + " was opened with 0 reads"); }
             long remoteAddress = source.require(sourceOffset, length, VerbsAccess.REMOTE_READ.bit());
             local(region, offset, length, VerbsAccess.LOCAL_WRITE.bit());
             workQueue.request.remote(remoteAddress, source.key());

@@ -73,6 +73,13 @@ public final class VerbsCompletionQueue implements AutoCloseable {
                 requireOpen();
                 batch = takeBatch();
                 fetch(batch, Math.min(limit, CompletionBatch.SIZE));
+            } catch (Throwable t) { // inside the guard: no other thread may fetch later completions before
+                if (batch != null) {
+                    batch.state = CompletionBatch.BROKEN_OFF;
+                    hasBrokenOff = true;
+                    batch = null; // another thread may take it from here on
+                }
+                throw t;
             } finally {
                 guard.exit();
             }
@@ -148,6 +155,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     private boolean fetchFromDevice(CompletionBatch batch, int limit) {
         int found = batch.completions.poll(context.ops, pointer.address(), limit);
         if (found < 0) {
+            if (batch.wanted > 0) { return false; } // these come first
             throw new FabricException(
                     "ibv_poll_cq failed on " + this + ": the queue is broken. Close it and its queue pairs.",
                     "ibv_poll_cq", Errno.EIO);
@@ -190,7 +198,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         }
         if (workQueue.ring.subject(position) instanceof MemoryWindow window) {
             StackRoom.require(); // its state changes once
-            window.completed(workKind, status == WorkStatus.SUCCESS);
+            window.completed(workQueue.queuePair, position, workKind, status == WorkStatus.SUCCESS);
         }
         workQueue.ring.complete(position);
         batch.wanted += isWanted ? 1 : 0; // from the return of the call to the end are no calls
@@ -272,6 +280,7 @@ public final class VerbsCompletionQueue implements AutoCloseable {
     }
 
     private void addNumbered(WorkQueue workQueue) {
+        if (hasBrokenOff) { recover(); } // completions of the last queue pair with this number may be left
         int number = 0;
         while (number < workQueues.length && workQueues[number] != null) {
             number++;
@@ -289,21 +298,34 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         guard.enter();
         try {
             reserved -= workQueue.ring.capacity();
-            if (Arrays.stream(workQueues).noneMatch(workQueue::equals)) { return; }
-            bufferAll();
-            WorkRing ring = workQueue.ring;
-            for (int left = ring.inFlight(); left > 0; left--) {
-                int position = ring.oldest();
-                WorkKind kind = WorkKind.of(ring.kind(position) & ~WorkQueue.SILENT);
-                if (ring.subject(position) instanceof MemoryWindow window) { window.completed(kind, false); }
-                WorkError error = new WorkError(ring.token(position), kind, WorkStatus.FLUSHED, 0,
-                        workQueue.queuePair.number());
-                buffered.add(new CompletionBatch.BufferedCompletion(error.token(), 0, 0, 0, 0, error));
-                ring.complete(position);
+            int number = Arrays.asList(workQueues).indexOf(workQueue);
+            if (number < 0) { return; }
+            try {
+                bufferAll();
+            } finally { // also where the device has failed
+                try {
+                    flush(workQueue);
+                } finally {
+                    workQueues[number] = null;
+                }
             }
-            workQueues = Arrays.stream(workQueues).map(one -> one == workQueue ? null : one).toArray(WorkQueue[]::new);
         } finally {
             guard.exit();
+        }
+    }
+
+    private void flush(WorkQueue workQueue) {
+        WorkRing ring = workQueue.ring;
+        for (int left = ring.inFlight(); left > 0; left--) {
+            int position = ring.oldest();
+            WorkKind kind = WorkKind.of(ring.kind(position) & ~WorkQueue.SILENT);
+            if (ring.subject(position) instanceof MemoryWindow window) {
+                window.completed(workQueue.queuePair, position, kind, false);
+            }
+            WorkError error = new WorkError(ring.token(position), kind, WorkStatus.FLUSHED, 0,
+                    workQueue.queuePair.number());
+            buffered.add(new CompletionBatch.BufferedCompletion(error.token(), 0, 0, 0, 0, error));
+            ring.complete(position);
         }
     }
 

@@ -21,6 +21,7 @@ final class WindowWork {
             WorkRequest.Binding binding = new WorkRequest.Binding(region.nativeRegion.pointer(), region.base + offset,
                     length, access);
             int key = window.nextKey();
+            int position = workQueue.ring.next();
             boolean posted;
             if (window.type() == MemoryWindow.Type.TWO) {
                 workQueue.request.window(window.pointer, key, binding);
@@ -29,7 +30,7 @@ final class WindowWork {
                 posted = workQueue.bind(flags, window.pointer, binding, WorkKind.BIND, window, token);
                 key = window.key(); // the driver has chosen the key
             }
-            if (posted) { window.binding(queuePair, region, offset, length, access, key); }
+            if (posted) { window.binding(queuePair, position, region, offset, length, access, key); }
             return posted;
         }
     }

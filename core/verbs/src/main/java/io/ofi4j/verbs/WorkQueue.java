@@ -76,16 +76,28 @@ final class WorkQueue {
      * loses no operation that the device has accepted.
      */
     private boolean posted(int status, String call, boolean reported) {
-        if (status != 0) { ring.removeLast(); }
-        if (status == Errno.ENOMEM) { return false; }
         if (status != 0) {
-            throw new FabricException(
-                    call + " failed on " + queuePair + ": " + LibC.strerror(Math.abs(status)) + " (errno "
-                            + Math.abs(status)
-                            + "). Does the device offer the operation, and is the length within its limits?",
-                    call, Math.abs(status));
+            ring.removeLast();
+            if (Math.abs(status) == Errno.ENOMEM) { return false; } // older drivers negate it
+            throw refused(status == -1 ? Errno.EIO : Math.abs(status), call); // -1 says nothing
         }
         unreported = reported ? 0 : unreported + 1;
         return true;
+    }
+
+    /**
+     * Ends the queue pair: a refused operation may be left in the native queue (Soft-iWARP does that), and then no
+     * later one is carried out.
+     */
+    private FabricException refused(int errno, String call) {
+        FabricException refused = new FabricException(call + " failed on " + queuePair + ": " + LibC.strerror(errno)
+                + " (errno " + errno + "). Does the device offer the operation, and is the length within its limits?"
+                + " The queue pair is in the error state now: close it.", call, errno);
+        try {
+            queuePair.failOpen();
+        } catch (RuntimeException e) {
+            refused.addSuppressed(e);
+        }
+        return refused;
     }
 }

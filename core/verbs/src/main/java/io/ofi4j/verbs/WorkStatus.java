@@ -12,7 +12,10 @@ public enum WorkStatus {
     LOCAL_END_TO_END(""),
     /** The local memory lacks the right, or was deregistered. */
     LOCAL_PROTECTION("Is the local region open?"),
-    /** An earlier operation failed, or the queue pair was closed. */
+    /**
+     * An earlier operation failed, or the queue pair was closed. The operation may have been carried out: in particular
+     * one without {@link WorkFlags#SIGNALED} whose end was not reported before.
+     */
     FLUSHED("The first error of the queue pair says why."),
     /** A window could not be bound. */
     BIND("Does the region allow windows, and the rights?"),

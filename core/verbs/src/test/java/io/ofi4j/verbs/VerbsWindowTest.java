@@ -125,6 +125,36 @@ class VerbsWindowTest {
         assertRefusedAtThePeer();
     }
 
+    /** Where sends and receives have queues of their own, a bind may be reported after the peer's invalidation. */
+    @Test
+    void theCompletionOfAnEarlierBindDoesNotEndALaterOne() {
+        try (VerbsCompletionQueue sends = far.context.openCompletionQueue(16, far.channel);
+                VerbsCompletionQueue receives = far.context.openCompletionQueue(16);
+                VerbsCompletionQueue peers = near.context.openCompletionQueue(16);
+                QueuePair owner = far.domain
+                        .openQueuePair(QueuePairAttributes.of(sends).receiveQueue(receives).sizes(8, 8));
+                QueuePair peer = near.domain.openQueuePair(QueuePairAttributes.of(peers).sizes(8, 8));
+                MemoryWindow window = far.domain.openWindow(TWO)) {
+            owner.connect(peer.address());
+            peer.connect(owner.address());
+            assertThat(owner.tryReceive(far.region, 0, 64, 1)).isTrue();
+            sends.requestNotification(false);
+            assertThat(owner.tryBind(window, far.region, 4096, 1024, 0, 2, REMOTE_WRITE)).isTrue();
+            assertThat(far.channel.await(VerbsLink.DEADLINE)).contains(sends); // it is bound, which nobody has polled
+            assertThat(peer.trySendInvalidate(near.region, 0, 16, window.remote(), SIGNALED, 3)).isTrue();
+            assertThat(new Reported().next(receives).flags()).isEqualTo(WorkHandler.INVALIDATED);
+            assertThat(window.state()).isEqualTo(MemoryWindow.State.FREE);
+
+            assertThat(owner.tryBind(window, far.region, 4096, 1024, 0, 4, REMOTE_WRITE)).isTrue();
+            Reported reported = new Reported();
+            assertThat(sends.poll(reported, 1)).isOne();
+            assertThat(window.state()).isEqualTo(MemoryWindow.State.BINDING);
+            assertThat(reported.next(sends).token()).isEqualTo(2);
+            assertThat(reported.next(sends).token()).isEqualTo(4);
+            assertThat(window.state()).isEqualTo(MemoryWindow.State.BOUND);
+        }
+    }
+
     @Test
     void theWindowOfAnotherQueuePairIsRefusedByThePeer() {
         RemoteMemory remote = bound(TWO, REMOTE_WRITE).remote();
