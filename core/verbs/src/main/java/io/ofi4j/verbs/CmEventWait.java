@@ -2,6 +2,7 @@ package io.ofi4j.verbs;
 
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.internal.engine.Backoff;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Descriptors;
@@ -11,48 +12,63 @@ import io.ofi4j.verbs.internal.CmCalls;
 import io.ofi4j.verbs.internal.CmEvents;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
-/** Waits for events of the connection manager. */
+/** Waits for events of the connection manager. A deadline begins at the clock's {@code start}. */
 final class CmEventWait {
     private static final int SLICE_MILLIS = 100;
+    private static final int VIRTUAL_YIELDS = 100;
     private static final int MAX_ERRNO = 4095;
 
     private CmEventWait() {}
 
-    /** {@return the next event; null after the deadline, or when the wait is no longer needed} */
-    static CmCalls.Event next(CmCalls.Id id, Duration deadline, BooleanSupplier isClosed) {
-        CmCalls.Event[] event = new CmCalls.Event[1];
-        until(() -> isClosed.getAsBoolean() || (event[0] = CmCalls.next(id)) != null, id, deadline);
-        return event[0];
-    }
-
     /** Checks a condition after each event of the identifier. Returns whether it held before the deadline. */
-    static boolean until(BooleanSupplier condition, CmCalls.Id id, Duration deadline) {
-        long limit = Deadlines.nanos(deadline);
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
+    static boolean until(BooleanSupplier condition, CmCalls.Id id, long start, Duration deadline) {
+        for (int turn = 0; !condition.getAsBoolean(); turn++) {
             Interrupts.check("rdma_get_cm_event");
-            long left = limit - (System.nanoTime() - start);
+            long left = left(start, deadline);
             if (left <= 0) { return false; }
-            Descriptors.poll((int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(left) + 1), id.descriptor());
+            block(id.descriptor(), turn, left);
         }
         return true;
     }
 
-    /** Waits for an event of this type. An event of another type is an error, which it throws. */
-    static CmCalls.Event expect(CmCalls.Id id, int type, String operation, Duration deadline,
-            BooleanSupplier isClosed) {
-        CmCalls.Event event = next(id, deadline, isClosed);
-        if (event == null && isClosed.getAsBoolean()) {
-            throw new IllegalStateException("another thread closed the connection or listener during " + operation);
+    /** The remaining nanoseconds of a deadline; 0 or less after it. */
+    static long left(long start, Duration deadline) {
+        return Deadlines.nanos(deadline) - (System.nanoTime() - start);
+    }
+
+    /** Blocks until the descriptor is readable, for at most these nanoseconds, or returns earlier. */
+    static void block(int descriptor, int turn, long nanos) {
+        if (!Thread.currentThread().isVirtual()) {
+            Descriptors.poll((int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(nanos) + 1), descriptor);
+        } else if (turn >= 0 && turn < VIRTUAL_YIELDS) { // a system call would hold its carrier
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(Math.min(nanos, Backoff.VIRTUAL_PARK_NANOS));
         }
-        if (event == null || isDeadline(event)) {
-            throw new FabricTimeoutException(operation, deadline,
-                    "Is the peer listening, and on an RDMA device's address?");
-        }
+    }
+
+    /**
+     * Waits for an event of this type. An event of another type is an error, which it throws.
+     *
+     * @param next gives the next event, or null; it throws when the wait is no longer needed
+     */
+    static CmCalls.Event expect(Supplier<CmCalls.Event> next, CmCalls.Id id, int type, String operation, long start,
+            Duration deadline) {
+        CmCalls.Event[] found = new CmCalls.Event[1];
+        until(() -> (found[0] = next.get()) != null, id, start, deadline);
+        CmCalls.Event event = found[0];
+        if (event == null || isDeadline(event)) { throw timeout(operation, deadline); }
         if (event.type() != type) { throw failure(operation, event); }
         return event;
+    }
+
+    static FabricTimeoutException timeout(String operation, Duration deadline) {
+        return new FabricTimeoutException(operation, deadline,
+                "Is the peer listening, and on an RDMA device's address?");
     }
 
     /** Whether the event reports the deadline: the kernel has the same one for a resolution, and may see it first. */

@@ -3,7 +3,6 @@ package io.ofi4j.verbs;
 import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
-import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.verbs.internal.ObjectCalls;
 import io.ofi4j.verbs.internal.Rollback;
@@ -12,7 +11,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A channel on which a thread waits for completions of several completion queues; {@code struct ibv_comp_channel},
@@ -25,8 +23,6 @@ import java.util.concurrent.TimeUnit;
  * }</pre>
  */
 public final class CompletionChannel implements AutoCloseable {
-    private static final int SLICE_MILLIS = 100;
-
     final MemorySegment pointer;
 
     private final DeviceContext context;
@@ -65,7 +61,8 @@ public final class CompletionChannel implements AutoCloseable {
 
     /**
      * Waits for an event, and takes it; ibv_get_cq_event(3), ibv_ack_cq_events(3). Each
-     * {@link VerbsCompletionQueue#requestNotification} gives at most one event.
+     * {@link VerbsCompletionQueue#requestNotification} gives at most one event. Operations that come back because their
+     * queue pair was closed give none.
      *
      * @param deadline the longest wait
      * @return the queue that has completions, or nothing after the deadline
@@ -74,15 +71,14 @@ public final class CompletionChannel implements AutoCloseable {
      */
     public Optional<VerbsCompletionQueue> await(Duration deadline) {
         StackRoom.require(); // an event that is taken, and not acknowledged, would keep its queue from closing
-        long limit = Deadlines.nanos(deadline);
         long start = System.nanoTime();
-        while (true) {
-            long queue = nextEvent();
-            if (queue != 0) { return Optional.ofNullable(queues.get(queue)); }
+        for (int turn = 0;; turn++) {
+            VerbsCompletionQueue queue = queues.get(nextEvent());
+            if (queue != null) { return Optional.of(queue); } // else no event, or of a queue that was closed
             Interrupts.check("ibv_get_cq_event");
-            long left = limit - (System.nanoTime() - start);
+            long left = CmEventWait.left(start, deadline);
             if (left <= 0) { return Optional.empty(); }
-            Descriptors.poll((int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(left) + 1), descriptor);
+            CmEventWait.block(descriptor, turn, left);
         }
     }
 

@@ -1,13 +1,17 @@
 package io.ofi4j.verbs;
 
 import io.ofi4j.errors.FabricTimeoutException;
+import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
+import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.verbs.internal.CmCalls;
 import io.ofi4j.verbs.internal.CmEvents;
 import io.ofi4j.verbs.internal.Rollback;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Listens for connections; rdma_listen(3). Any thread may call the methods; one thread waits at a time. Methods throw
@@ -15,10 +19,12 @@ import java.time.Duration;
  */
 public final class ConnectionListener implements AutoCloseable {
     private static final OpenChildren ALL = OpenChildren.owned();
+    private static final String OPERATION = "the wait for a connection";
 
     private final InetSocketAddress address;
     private final CmCalls.Id id;
-    private final Object waiting = new Object();
+    /** Held by the thread that waits. */
+    private final ReentrantLock waiting = new ReentrantLock();
     /** Whether it is closed; a waiting thread sees it at once. */
     private volatile boolean closed;
     private boolean destroyed;
@@ -51,12 +57,31 @@ public final class ConnectionListener implements AutoCloseable {
      */
     public VerbsConnection next(Duration deadline) {
         StackRoom.require();
-        synchronized (waiting) {
-            requireOpen();
-            CmCalls.Event event = CmEventWait.expect(id, CmEvents.CONNECT_REQUEST, "the wait for a connection",
-                    deadline, () -> closed);
+        long start = System.nanoTime();
+        requireOpen();
+        lock(deadline);
+        try {
+            CmCalls.Event event = CmEventWait.expect(this::nextEvent, id, CmEvents.CONNECT_REQUEST, OPERATION, start,
+                    deadline);
             return VerbsConnection.requested(CmCalls.adopt(event.id()), event.data());
+        } finally {
+            waiting.unlock();
         }
+    }
+
+    private void lock(Duration deadline) {
+        try {
+            if (waiting.tryLock() || waiting.tryLock(Deadlines.nanos(deadline), TimeUnit.NANOSECONDS)) { return; }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            Interrupts.check(OPERATION);
+        }
+        throw CmEventWait.timeout(OPERATION, deadline);
+    }
+
+    private CmCalls.Event nextEvent() {
+        requireOpen();
+        return CmCalls.next(id);
     }
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
@@ -66,11 +91,14 @@ public final class ConnectionListener implements AutoCloseable {
     public void close() {
         StackRoom.require();
         closed = true;
-        synchronized (waiting) {
+        waiting.lock();
+        try {
             if (destroyed) { return; }
             destroyed = true;
             ALL.remove(this);
             CmCalls.destroy(id);
+        } finally {
+            waiting.unlock();
         }
     }
 

@@ -95,7 +95,7 @@ public final class Verbs {
      *
      * @param source an address of this machine, whose device is used; null for the device of the route
      * @param peer the address of a {@link ConnectionListener}
-     * @param deadline the longest wait, for each of the two steps
+     * @param deadline the longest wait, for both steps together
      * @return the connection; the caller closes it
      * @throws IllegalArgumentException if the deadline is not above zero, or an address is not resolved
      * @throws io.ofi4j.errors.FabricTimeoutException if the deadline passes

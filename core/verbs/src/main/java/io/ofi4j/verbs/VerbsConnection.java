@@ -3,7 +3,6 @@ package io.ofi4j.verbs;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.StackRoom;
-import io.ofi4j.internal.os.Deadlines;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.verbs.internal.CmCalls;
 import io.ofi4j.verbs.internal.CmEvents;
@@ -32,7 +31,7 @@ public final class VerbsConnection implements AutoCloseable {
     private static final OpenChildren ALL = OpenChildren.owned();
 
     enum State {
-        RESOLVED, REQUESTED, CONNECTED, DISCONNECTED, REJECTED, CLOSED
+        RESOLVED, REQUESTED, CONNECTING, CONNECTED, DISCONNECTED, REJECTED, CLOSED
     }
 
     private final CmCalls.Id id;
@@ -57,16 +56,22 @@ public final class VerbsConnection implements AutoCloseable {
     }
 
     static VerbsConnection resolve(InetSocketAddress source, InetSocketAddress peer, Duration deadline) {
-        int milliseconds = Math.clamp(TimeUnit.NANOSECONDS.toMillis(Deadlines.nanos(deadline)), 1, Integer.MAX_VALUE);
         StackRoom.require();
+        long start = System.nanoTime();
         CmCalls.Id id = CmCalls.rdma_create_id();
         return ALL.adopt(Rollback.ifFails(() -> CmCalls.destroy(id), () -> {
-            CmCalls.rdma_resolve_addr(id, source, peer, milliseconds);
-            CmEventWait.expect(id, CmEvents.ADDRESS_RESOLVED, "rdma_resolve_addr", deadline, () -> false);
-            CmCalls.rdma_resolve_route(id, milliseconds);
-            CmEventWait.expect(id, CmEvents.ROUTE_RESOLVED, "rdma_resolve_route", deadline, () -> false);
+            CmCalls.rdma_resolve_addr(id, source, peer, millisecondsLeft(start, deadline));
+            CmEventWait.expect(() -> CmCalls.next(id), id, CmEvents.ADDRESS_RESOLVED, "rdma_resolve_addr", start,
+                    deadline);
+            CmCalls.rdma_resolve_route(id, millisecondsLeft(start, deadline));
+            CmEventWait.expect(() -> CmCalls.next(id), id, CmEvents.ROUTE_RESOLVED, "rdma_resolve_route", start,
+                    deadline);
             return new VerbsConnection(id, State.RESOLVED, new byte[0]);
         }));
+    }
+
+    private static int millisecondsLeft(long start, Duration deadline) {
+        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(CmEventWait.left(start, deadline)), 1, Integer.MAX_VALUE);
     }
 
     static VerbsConnection requested(CmCalls.Id id, byte[] data) {
@@ -119,44 +124,64 @@ public final class VerbsConnection implements AutoCloseable {
     }
 
     /**
-     * Connects to the listener; rdma_connect(3).
+     * Connects to the listener; rdma_connect(3). If it fails after the request was sent, close the connection.
      *
      * @param request private data for the listener, at most {@value #MAXIMUM_REQUEST_DATA} bytes
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
      * @throws FabricException with errno {@code ECONNREFUSED} (111) if the peer rejects the connection or does not
      *         listen
-     * @throws io.ofi4j.errors.FabricTimeoutException if the peer does not answer in time; close the connection then
+     * @throws io.ofi4j.errors.FabricTimeoutException if the peer does not answer in time
      */
-    public synchronized void connect(byte[] request, Duration deadline) {
+    public void connect(byte[] request, Duration deadline) {
         StackRoom.require();
-        require(state == State.RESOLVED && hasQueuePair(), "connect");
-        requireLength(request, MAXIMUM_REQUEST_DATA);
-        CmCalls.rdma_connect(id, parameters(request));
-        data = established("rdma_connect", deadline);
+        long start = System.nanoTime();
+        synchronized (this) {
+            require(state == State.RESOLVED && hasQueuePair(), "connect");
+            requireLength(request, MAXIMUM_REQUEST_DATA);
+            CmCalls.rdma_connect(id, parameters(request));
+            state = State.CONNECTING;
+        }
+        byte[] answer = established("rdma_connect", start, deadline);
+        synchronized (this) {
+            data = answer;
+        }
     }
 
     /**
-     * Accepts a request, and waits until the connection is established; rdma_accept(3).
+     * Accepts a request, and waits until the connection is established; rdma_accept(3). If it fails after the answer
+     * was sent, close the connection.
      *
      * @param answer private data for the peer, at most {@value #MAXIMUM_ANSWER_DATA} bytes
      * @param deadline the longest wait
      * @throws IllegalArgumentException if the data is longer
-     * @throws io.ofi4j.errors.FabricTimeoutException if the peer does not confirm in time; close the connection then
+     * @throws io.ofi4j.errors.FabricTimeoutException if the peer does not confirm in time
      */
-    public synchronized void accept(byte[] answer, Duration deadline) {
+    public void accept(byte[] answer, Duration deadline) {
         StackRoom.require();
-        require(state == State.REQUESTED && hasQueuePair(), "accept");
-        requireLength(answer, MAXIMUM_ANSWER_DATA);
-        CmCalls.rdma_accept(id, parameters(answer));
-        established("rdma_accept", deadline);
+        long start = System.nanoTime();
+        synchronized (this) {
+            require(state == State.REQUESTED && hasQueuePair(), "accept");
+            requireLength(answer, MAXIMUM_ANSWER_DATA);
+            CmCalls.rdma_accept(id, parameters(answer));
+            state = State.CONNECTING;
+        }
+        established("rdma_accept", start, deadline);
     }
 
-    private byte[] established(String call, Duration deadline) {
-        CmCalls.Event event = CmEventWait.expect(id, CmEvents.ESTABLISHED, call, deadline, () -> false);
-        state = State.CONNECTED;
-        queuePair.connected();
-        return event.data();
+    /** Waits without the monitor, so that a close need not wait, and returns the peer's private data. */
+    private byte[] established(String call, long start, Duration deadline) {
+        return CmEventWait.expect(() -> connectingEvent(call), id, CmEvents.ESTABLISHED, call, start, deadline).data();
+    }
+
+    private synchronized CmCalls.Event connectingEvent(String call) {
+        require(state == State.CONNECTING && hasQueuePair(), "go on with " + call);
+        CmCalls.Event event = CmCalls.next(id);
+        if (event != null && event.type() == CmEvents.ESTABLISHED) {
+            state = State.CONNECTED;
+            queuePair.connected();
+        }
+        return event;
     }
 
     private CmCalls.Parameters parameters(byte[] bytes) {
@@ -200,10 +225,16 @@ public final class VerbsConnection implements AutoCloseable {
     public synchronized boolean isDisconnected() {
         StackRoom.require();
         require(state == State.CONNECTED || state == State.DISCONNECTED, "tell whether it is disconnected");
-        if (state == State.CONNECTED && CmCalls.next(id) != null) { // an event of any kind ends the connection
-            state = State.DISCONNECTED;
+        CmCalls.Event event;
+        while (state == State.CONNECTED && (event = CmCalls.next(id)) != null) {
+            if (CmEvents.endsConnection(event.type())) { markDisconnected(); }
         }
         return state == State.DISCONNECTED;
+    }
+
+    private void markDisconnected() {
+        state = State.DISCONNECTED;
+        queuePair.failed();
     }
 
     /**
@@ -214,7 +245,7 @@ public final class VerbsConnection implements AutoCloseable {
      */
     public boolean awaitDisconnected(Duration deadline) {
         // without the monitor, so that a close need not wait
-        return CmEventWait.until(this::isDisconnected, id, deadline);
+        return CmEventWait.until(this::isDisconnected, id, System.nanoTime(), deadline);
     }
 
     /**
@@ -228,12 +259,12 @@ public final class VerbsConnection implements AutoCloseable {
         if (errno != 0 && errno != Errno.EINVAL) { // EINVAL says that the connection has ended already
             throw new FabricException("rdma_disconnect failed (errno " + errno + ").", "rdma_disconnect", errno);
         }
-        state = State.DISCONNECTED;
-        queuePair.failed();
+        markDisconnected();
     }
 
     /**
-     * Closes the queue pair and the connection; rdma_destroy_id(3).
+     * Closes the queue pair and the connection; rdma_destroy_id(3). It ends a call that connects, accepts or waits,
+     * which throws {@link IllegalStateException}.
      *
      * @throws IllegalStateException if windows are bound on the queue pair; the message names them
      */

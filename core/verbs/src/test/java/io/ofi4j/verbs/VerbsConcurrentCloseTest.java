@@ -2,11 +2,15 @@ package io.ofi4j.verbs;
 
 import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import io.ofi4j.errors.FabricTimeoutException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +20,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What two threads close at once is closed once, and nothing is opened in what another thread closes. */
+/**
+ * What two threads close at once is closed once, nothing is opened or read in what another thread closes, and a thread
+ * does not wait for the wait of another.
+ */
 @Timeout(600)
 class VerbsConcurrentCloseTest {
     private static final int ROUNDS = 40;
@@ -123,6 +130,33 @@ class VerbsConcurrentCloseTest {
             atOnce(other::ports, other::ports, other::close);
             other.close();
         });
+    }
+
+    @Test
+    void aCloseEndsAConnect() {
+        try (ConnectionListener listener = listener()) {
+            VerbsConnection connection = resolved(listener);
+            try (ProtectionDomain domain = connection.context().openProtectionDomain();
+                    VerbsCompletionQueue queue = connection.context().openCompletionQueue(16)) {
+                connection.openQueuePair(domain, QueuePairAttributes.of(queue).sizes(8, 8));
+                CompletableFuture<Void> connecting = CompletableFuture
+                        .runAsync(() -> connection.connect(new byte[0], VerbsLink.DEADLINE.multipliedBy(10)));
+                connection.close();
+                assertThatThrownBy(connecting::join).hasCauseInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("in state CLOSED");
+            }
+        }
+    }
+
+    @Test
+    void aShortWaitForAConnectionEndsBeforeALongOne() {
+        ConnectionListener listener = listener();
+        CompletableFuture<VerbsConnection> waiting = CompletableFuture
+                .supplyAsync(() -> listener.next(VerbsLink.DEADLINE.multipliedBy(10)));
+        assertThatExceptionOfType(FabricTimeoutException.class).isThrownBy(() -> listener.next(Duration.ofMillis(1)));
+        assertThat(waiting).isNotDone();
+        listener.close();
+        assertThatThrownBy(waiting::join).hasCauseInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -326,6 +326,7 @@ class VerbsPathTest {
         assertThatIllegalStateException().isThrownBy(side.region::close).withMessageContaining("in flight");
         other.far.connection.disconnect();
         assertThat(side.connection.awaitDisconnected(VerbsLink.DEADLINE)).isTrue();
+        assertThat(side.pair.isConnected()).isFalse();
         side.connection.close();
         assertThat(List.of(side.nextError(), side.nextError())).extracting(WorkError::token, WorkError::status)
                 .containsExactly(org.assertj.core.groups.Tuple.tuple(1L, WorkStatus.FLUSHED),

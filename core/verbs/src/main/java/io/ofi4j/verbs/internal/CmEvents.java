@@ -16,4 +16,9 @@ public final class CmEvents {
     public static final int DEVICE_REMOVAL = RDMA_CM_EVENT_DEVICE_REMOVAL();
 
     private CmEvents() {}
+
+    /** Whether an event of this type ends a connection; others, such as a change of its address, do not. */
+    public static boolean endsConnection(int type) {
+        return type == DISCONNECTED || type == TIMEWAIT_EXIT || type == DEVICE_REMOVAL;
+    }
 }
