@@ -12,7 +12,6 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.OpenResult;
 import io.ofi4j.internal.observe.LockOrder;
@@ -395,10 +394,20 @@ public final class DeferredWork {
         return one.state;
     }
 
-    synchronized boolean cancel(DeferredOperation one) {
+    boolean cancel(DeferredOperation one) {
+        if (stateOf(one) != State.QUEUED) { return false; }
+        if (!one.isReceive) { return cancelQueued(one); }
+        try (var _ = one.queue.guard.enterFromAnyThread()) { // no close frees the endpoint meanwhile
+            return cancelQueued(one);
+        }
+    }
+
+    /** A receive is canceled inside the guard of its queue. */
+    private synchronized boolean cancelQueued(DeferredOperation one) {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
         if (stateOf(one) != State.QUEUED) { return false; }
         if (one.isReceive && !one.isWaiting()) { // it is canceled like any other receive
-            EndpointOps.fi_cancel(one.endpoint.handle, one.struct.context());
+            one.endpoint.lifeCycle.cancelReceive(one.struct.context());
             return false;
         }
         int status = one.struct.cancel(domain.handle());

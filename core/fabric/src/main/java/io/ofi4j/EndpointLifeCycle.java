@@ -552,6 +552,14 @@ final class EndpointLifeCycle implements EndpointView {
         domain.queues.works.awaitNone(endpoint, timeout);
     }
 
+    /**
+     * Cancels a receive of the endpoint or an alias, unless the endpoint closes, which cancels it too; inside the guard
+     * of receives.
+     */
+    void cancelReceive(long context) {
+        if (original.endpoint.mayReceive) { EndpointOps.fi_cancel(original.handle, context); }
+    }
+
     /** Returns false if operations are in flight, and the close does not wait for them. */
     private boolean finish(Duration timeout) {
         endpoint.closeFlush();

@@ -533,6 +533,39 @@ class DeferredWorkTest {
         assertThat(result.output()).contains("done");
     }
 
+    @Test
+    void theProcessOutlivesReceivesThatAreCanceledWhileTheirEndpointCloses() {
+        Forked.Result result = Forked.run(CancelsUnderClose.class, PROVIDER);
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** Cancels receives in flight, again and again, until the close of their endpoint has ended them. */
+    static final class CancelsUnderClose {
+        private static final int ROUNDS = 100;
+
+        private CancelsUnderClose() {}
+
+        private static void cancelUntilEnded(List<DeferredOperation> receives) {
+            Waiting.SPIN.until(() -> {
+                receives.forEach(DeferredOperation::cancel);
+                return receives.stream().noneMatch(one -> one.state() == State.QUEUED);
+            }, Pair.DEADLINE);
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (Stage s = new Stage(arguments[0])) {
+                    PreparedMessage message = s.pair.endpoint.messages().prepare().local(s.here, 0, LENGTH);
+                    List<DeferredOperation> receives = IntStream.range(0, 8)
+                            .mapToObj(i -> s.deferred.when(s.trigger, 0).receive(message, s.done, i)).toList();
+                    Thread canceling = Thread.ofPlatform().start(() -> cancelUntilEnded(receives));
+                    s.pair.endpoint.close();
+                    if (!canceling.join(Pair.DEADLINE)) { throw new AssertionError("the receives did not end"); }
+                }
+            }
+        }
+    }
+
     /** Closes endpoints under work, and has others drive the counter that it waited for. */
     static final class ClosesUnderWork {
         private static final int ROUNDS = 20;
