@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.OperationFlag;
@@ -123,9 +124,16 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         endpoint.awaitRoom(queue, operation, peer, attempt);
     }
 
-    /** Completes a read of no bytes, which the provider would never complete. Returns false if there is no room. */
+    /**
+     * Completes and counts a read of no bytes, which the provider would never complete. Returns false if there is no
+     * room.
+     */
     final boolean completeEmptyRead(long number, long token) {
-        return (number & ContextSlab.SILENT) != 0 || queue.buffer(token, READ_COMPLETION, 0);
+        boolean isSilent = (number & ContextSlab.SILENT) != 0;
+        if (!isSilent && !queue.buffer(token, READ_COMPLETION, 0)) { return false; }
+        Counter counter = endpoint.bindings.counters.of(CounterEvent.READ);
+        if (counter != null) { counter.add(1); }
+        return true;
     }
 
     /** Refuses an operation of no bytes with these flags if the provider would never complete it. */

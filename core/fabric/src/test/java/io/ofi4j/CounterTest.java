@@ -173,6 +173,16 @@ class CounterTest {
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void readsOfNoBytesAreCounted(String provider) throws Exception {
+        try (Counted c = new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.READ)) {
+            c.endpoint.rma().read(c.source.slice(0, 0), c.far, c.target.remote(), 1);
+
+            c.await(c.counter, 1);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersWritesAreCountedWhereTheProviderCan(String provider) throws Exception {
         if (provider.endsWith(";ofi_rxm")) {
             assertThatThrownBy(() -> new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.WRITE,
