@@ -237,8 +237,9 @@ public final class Connection {
         if (state == State.SHUT_DOWN || state == State.FAILED) { return; }
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
-            endpoint.children.requireNone(endpoint);
+            endpoint.children.requireNone(endpoint); // before the wait
             endpoint.lifeCycle.awaitDeferredWork(EndpointLifeCycle.DRAIN_TIMEOUT);
+            endpoint.lifeCycle.lose();
             Event event = receiveShutdown();
             endpoint.lifeCycle.closeWithConnection();
             queue.buffer(event);

@@ -584,12 +584,24 @@ final class EndpointLifeCycle implements EndpointView {
         become(State.CLOSED);
     }
 
-    /** Closes an endpoint whose connection has ended; operations in flight complete. */
+    /**
+     * Refuses operations from now on, because the connection ends.
+     *
+     * @throws IllegalStateException if it is closed, or has children, which are named; then nothing has changed
+     */
+    void lose() {
+        synchronized (endpoint) {
+            endpoint.children.requireNone(endpoint);
+            become(State.LOST);
+        }
+    }
+
+    /** Closes an endpoint that is {@link State#LOST}; operations in flight complete. */
     void closeWithConnection() {
-        become(State.LOST);
         assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
         nativeClose.lock();
         try {
+            if (state != State.LOST) { return; } // another thread closes it, or has done so: its number may be reused
             closeWaits = true;
             drain(DRAIN_TIMEOUT);
             closeNatively();
