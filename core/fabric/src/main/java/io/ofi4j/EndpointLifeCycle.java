@@ -92,7 +92,7 @@ final class EndpointLifeCycle implements EndpointView {
     private static final int CONNECTION_ROUNDS = 64;
 
     private final Endpoint endpoint;
-    /** The life cycle of the endpoint that this is an alias of, or this. */
+    /** The life cycle of the endpoint that this is an alias of, directly or by way of others; or this. */
     private final EndpointLifeCycle original;
     private final Domain domain;
     private final Handle handle;
@@ -131,7 +131,7 @@ final class EndpointLifeCycle implements EndpointView {
     /** @param original the endpoint that this is an alias of, or null */
     EndpointLifeCycle(Endpoint endpoint, EndpointBindings bindings, EndpointLifeCycle original) {
         this.endpoint = endpoint;
-        this.original = original == null ? this : original;
+        this.original = original == null ? this : original.original;
         this.domain = endpoint.domain;
         this.handle = endpoint.handle;
         this.openHandle = handle;

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.DevicePeerToPeer;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
@@ -214,6 +216,29 @@ class EndpointOptionsTest {
             }, Pair.DEADLINE);
 
             assertThat(tokens).containsExactly(2L);
+        }
+    }
+
+    @Test
+    void anAliasOfAnAliasKeepsThePromiseOfTheEndpoint() {
+        FabricHints hints = TestProviders.hints("sockets").capabilities(Capability.MSG);
+        try (Pair pair = new Pair(hints);
+                Endpoint endpoint = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).longestMessage(64)
+                        .enable();
+                Endpoint alias = endpoint.alias(Set.of());
+                Endpoint second = alias.alias(Set.of());
+                MemoryRegion region = pair.domain.allocate(64, Access.RECEIVE)) {
+            assertThatIllegalArgumentException().isThrownBy(() -> second.messages().tryReceive(region, 0, 8, 1))
+                    .withMessageContaining("at least 64 bytes");
+        }
+    }
+
+    @Test
+    void anAliasOfAnAliasHasTheAddressOfTheEndpoint() {
+        try (Pair pair = new Pair("sockets");
+                Endpoint alias = pair.endpoint.alias(Set.of());
+                Endpoint second = alias.alias(Set.of())) {
+            assertThat(second.address()).isEqualTo(pair.endpoint.address());
         }
     }
 
