@@ -43,11 +43,17 @@ public final class EndpointOptions {
      * @param <T> the type of its value
      * @param option the option
      * @param value its value; a size of 0 or more
+     * @throws IllegalArgumentException if a size is negative, or that of {@link EndpointOption#MINIMUM_MULTI_RECEIVE}
+     *         is 0 or less than {@link Endpoint#longestMessage}
      */
     public <T> void set(EndpointOption<T> option, T value) {
         boolean isOfReceives = option == EndpointOption.MINIMUM_MULTI_RECEIVE;
         requireOptions(isOfReceives ? Fact.RECEIVE_OPTIONS_NEED_ENABLE : null);
         long number = option.toNumber(Objects.requireNonNull(value));
+        if (isOfReceives && number == 0) {
+            throw new IllegalArgumentException(option + " is 1 or more, not 0: a receive of many messages that is full"
+                    + " would not end, and the next message would be lost");
+        }
         if (isOfReceives && number < endpoint.lifeCycle.longestMessage()) {
             throw new IllegalArgumentException(option + " must not be less than the longest message, "
                     + endpoint.lifeCycle.longestMessage() + " bytes: see Endpoint.longestMessage");

@@ -72,6 +72,16 @@ class EndpointOptionsTest {
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void receivesOfManyMessagesThatWouldNotEndAreRefused(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.endpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, 0L))
+                    .withMessageContaining("1 or more");
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void everyOptionIsReadOrRefusedByName(String provider) throws IllegalAccessException {
         try (Pair pair = new Pair(provider)) {
             for (Field field : EndpointOption.class.getFields()) {

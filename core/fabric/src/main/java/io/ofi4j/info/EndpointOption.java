@@ -10,7 +10,7 @@ import java.util.function.ToLongFunction;
  * @param <T> the type of its value
  */
 public final class EndpointOption<T> {
-    /** The free room that a multi-receive buffer must have to stay in use. */
+    /** The free room that a multi-receive buffer must have to stay in use, 1 byte or more. */
     public static final EndpointOption<Long> MINIMUM_MULTI_RECEIVE = size("MIN_MULTI_RECV", 0);
     /** The most data that a connection request takes; cannot be set. */
     public static final EndpointOption<Long> CONNECTION_DATA_SIZE = size("CM_DATA_SIZE", 1);
