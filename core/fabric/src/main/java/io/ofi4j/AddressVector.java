@@ -57,8 +57,8 @@ public final class AddressVector implements AutoCloseable {
     /** The guards that each insertion enters; null if an endpoint was enabled or closed since they were collected. */
     private CallGuards guards;
     private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
-    /** The peer inserted last under each of libfabric's numbers. */
-    private final Map<Long, Peer> sources = new HashMap<>();
+    /** What has each number that libfabric or the application has chosen. */
+    private final Map<Long, Peer.Entry> sources = new HashMap<>();
     /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
     /** Null if the provider does not limit peers. */
@@ -282,9 +282,13 @@ public final class AddressVector implements AutoCloseable {
             entry = new Peer.Entry(address, inserted.addresses()[0], !Arrays.equals(nativeAddress, address.toBytes()));
             entries.put(address, entry);
         }
-        entry.peers++;
+        return peerOf(entry);
+    }
+
+    private Peer peerOf(Peer.Entry entry) {
         Peer peer = new Peer(this, entry);
-        sources.put(entry.fabricAddress, peer);
+        entry.peers.add(peer);
+        sources.put(entry.fabricAddress, entry);
         return peer;
     }
 
@@ -315,11 +319,7 @@ public final class AddressVector implements AutoCloseable {
                 throw new IndexOutOfBoundsException(this + " has no address " + index);
             }
             EndpointAddress address = EndpointAddress.of(found.address(), domain.info().addressFormat());
-            Peer.Entry entry = entries.computeIfAbsent(address, its -> new Peer.Entry(its, index, false));
-            entry.peers++;
-            Peer peer = new Peer(this, entry);
-            sources.put(entry.fabricAddress, peer);
-            return peer;
+            return peerOf(entries.computeIfAbsent(address, its -> new Peer.Entry(its, index, false)));
         });
     }
 
@@ -487,8 +487,12 @@ public final class AddressVector implements AutoCloseable {
         if (!isKnown(peer.entry)) { throw new IllegalArgumentException("the endpoint of " + peer + " is closed"); }
         Status.checkOffered(AvOps.fi_av_set_user_id(handle, peer.entry.fabricAddress, id), "fi_av_set_user_id",
                 provider());
-        sources.put(id, peer);
+        forgetUserId(peer.entry);
+        peer.entry.userId = id;
+        sources.put(id, peer.entry);
     }
+
+    private void forgetUserId(Peer.Entry entry) { if (entry.userId != null) { sources.remove(entry.userId, entry); } }
 
     /**
      * Whether libfabric knows the address: not if the endpoint was of this process and is closed, over some providers.
@@ -509,7 +513,8 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized Optional<Peer> peer(long source) {
         requireOpen();
-        return Optional.ofNullable(sources.get(source));
+        Peer.Entry entry = sources.get(source);
+        return entry == null || entry.peers.isEmpty() ? Optional.empty() : Optional.of(entry.peers.getLast());
     }
 
     /**
@@ -528,7 +533,8 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalArgumentException(peer + " is a receive context of a peer: remove that peer");
         }
         peer.remove();
-        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0 && isKnown(peer.entry)) {
+        peer.entry.peers.remove(peer);
+        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && peer.entry.peers.isEmpty() && isKnown(peer.entry)) {
             domain.queues.awaitPosts(); // joins hold the guard, too
             if (!hasGroups) { removeNatively(peer.entry); }
         }
@@ -553,6 +559,7 @@ public final class AddressVector implements AutoCloseable {
     private void removeNatively(Peer.Entry entry) {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
+        forgetUserId(entry);
         if (slots != null) { slots.release(); }
         if (attributes.isReadOnly()) { return; } // another process owns the table
         if (lacksEndpoint()) { return; } // the peer went with it

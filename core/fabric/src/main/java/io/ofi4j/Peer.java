@@ -21,8 +21,10 @@ public final class Peer {
         final EndpointAddress address;
         /** Whether the provider got the address in another spelling. */
         final boolean isRespelled;
-        /** The number of peers that share the entry; guarded by the vector's monitor. */
-        int peers;
+        /** The peers that share the entry and are not removed; guarded by the vector's monitor, as the next field. */
+        final List<Peer> peers = new ArrayList<>(1);
+        /** The number that the application has chosen, or null. */
+        Long userId;
 
         Entry(EndpointAddress address, long fabricAddress, boolean isRespelled) {
             this.address = address;

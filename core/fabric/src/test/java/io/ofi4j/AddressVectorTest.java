@@ -238,6 +238,26 @@ class AddressVectorTest {
 
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aNumberFindsThePeerOfItsAddressThatIsLeft(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            pair.vector.remove(pair.vector.insert(pair.farEndpoint.address()));
+
+            assertThat(pair.vector.peer(pair.far.fabricAddress())).containsSame(pair.far);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void theNumberOfARemovedPeerFindsNone(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            pair.vector.remove(pair.far);
+
+            assertThat(pair.vector.peer(pair.far.fabricAddress())).isEmpty();
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeerWhoseEndpointIsClosedIsRemovedOnce(String provider) {
         try (Pair pair = new Pair(provider)) {
             EndpointAddress address = pair.farEndpoint.address();
