@@ -447,8 +447,8 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * {@return one receive context of a peer, as a target of operations; fi_rx_addr, fi_av(3)} The peer itself is its
-     * context 0. Removing the peer removes its contexts.
+     * {@return one receive context of a peer, as a target of operations; fi_rx_addr, fi_av(3)} The same object for the
+     * same number. The peer itself is its context 0. Removing the peer removes its contexts.
      *
      * @param peer a peer of this vector whose endpoint is a {@link ScalableEndpoint}
      * @param index the number of the context, less than two to the power of
@@ -529,7 +529,7 @@ public final class AddressVector implements AutoCloseable {
     private void removeLocked(Peer peer) {
         requireOpen();
         requireContained(peer);
-        if (peer.isContext) {
+        if (peer.isContext()) {
             throw new IllegalArgumentException(peer + " is a receive context of a peer: remove that peer");
         }
         peer.remove();

@@ -120,7 +120,7 @@ public final class Collectives extends PostPath {
         for (int i = 0; i < ranks.size(); i++) {
             Peer peer = ranks.get(i);
             requireVector(peer);
-            if (peer.isContext || !numbers.add(peer.fabricAddress)) {
+            if (peer.isContext() || !numbers.add(peer.fabricAddress)) {
                 throw new IllegalArgumentException(peer + " is in the group already, or is a receive context");
             }
             if (peer.entry.address.equals(endpoint.address())) { rank = i; }

@@ -2,7 +2,9 @@ package io.ofi4j;
 
 import io.ofi4j.info.EndpointAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A peer in an address vector: the target of operations. Stands for an {@code fi_addr_t}, and is valid only for
@@ -46,25 +48,36 @@ public final class Peer {
     /** The longest message that may be sent to it. Read by posting threads. */
     long maxMessageSize = Long.MAX_VALUE;
 
-    /** Whether this is one of several receive contexts of a peer. */
-    final boolean isContext;
-    private final List<Peer> contexts = new ArrayList<>();
+    /** The peer that this is a receive context of, or this. */
+    private final Peer whole;
+    /** The receive contexts by their bits; guarded by the monitor of this peer, which is none itself. */
+    private final Map<Long, Peer> contexts = new HashMap<>();
 
-    Peer(AddressVector vector, Entry entry) { this(vector, entry, entry.fabricAddress, false); }
-
-    private Peer(AddressVector vector, Entry entry, long fabricAddress, boolean isContext) {
+    Peer(AddressVector vector, Entry entry) {
         this.vector = vector;
         this.entry = entry;
-        this.fabricAddress = fabricAddress;
-        this.isContext = isContext;
+        this.fabricAddress = entry.fabricAddress;
+        this.whole = this;
         this.reachableVector = vector;
     }
 
-    /** {@return the context of this peer whose number has these bits} */
-    synchronized Peer context(long bits) {
-        Peer context = new Peer(vector, entry, entry.fabricAddress | bits, true);
-        contexts.add(context);
-        return context;
+    private Peer(Peer whole, long bits) {
+        this.vector = whole.vector;
+        this.entry = whole.entry;
+        this.fabricAddress = entry.fabricAddress | bits;
+        this.whole = whole;
+        this.reachableVector = whole.reachableVector;
+        this.maxMessageSize = whole.maxMessageSize;
+    }
+
+    /** Whether this is one of several receive contexts of a peer. */
+    boolean isContext() { return whole != this; }
+
+    /** {@return the context with these bits of this peer, or of the peer that this is a context of} */
+    Peer context(long bits) {
+        synchronized (whole) {
+            return whole.contexts.computeIfAbsent(bits, its -> new Peer(whole, its));
+        }
     }
 
     /** {@return libfabric's number for this peer, an {@code fi_addr_t}; a completion's source} */
@@ -75,30 +88,31 @@ public final class Peer {
     /**
      * Limits the length of messages to this peer, with tags or without: from then on, sending a longer one throws
      * {@link IllegalArgumentException}, because a message longer than its receive can harm more than itself. Both sides
-     * must agree on the length. By default there is no limit. Another thread that sends sees the limit once the call
-     * happens before the send.
+     * must agree on the length. By default there is no limit. It holds for the receive contexts of the peer, too.
+     * Another thread that sends sees the limit once the call happens before the send.
      *
      * @param bytes the length of the longest message, 0 or more; Long.MAX_VALUE for no limit
      * @return this peer
      * @throws IllegalArgumentException if it is negative
      */
-    public Peer longestMessage(long bytes) {
+    public synchronized Peer longestMessage(long bytes) {
         if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
         maxMessageSize = bytes;
+        contexts.values().forEach(context -> context.maxMessageSize = bytes);
         return this;
     }
 
     /** Has threads that enter a queue's guard from now on refuse operations to this peer. */
     synchronized void refuse() {
         reachableVector = null;
-        contexts.forEach(Peer::refuse);
+        contexts.values().forEach(Peer::refuse);
     }
 
     /** As {@link #refuse}, because the program removes it. */
     synchronized void remove() {
         refuse();
         isRemoved = true;
-        contexts.forEach(Peer::remove);
+        contexts.values().forEach(Peer::remove);
     }
 
     boolean isRemoved() { return isRemoved; }

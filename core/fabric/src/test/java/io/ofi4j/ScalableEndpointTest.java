@@ -219,6 +219,31 @@ class ScalableEndpointTest {
     }
 
     @Test
+    void aContextOfAPeerIsTheSameEachTime() {
+        try (World world = new World()) {
+            Peer context = world.vector.receiveContext(world.peer, 1);
+
+            assertThat(world.vector.receiveContext(world.peer, 1)).isSameAs(context);
+            assertThat(world.vector.receiveContext(world.vector.receiveContext(world.peer, 0), 1)).isSameAs(context);
+        }
+    }
+
+    @Test
+    void theLongestMessageToAPeerIsThatToItsContexts() {
+        try (World world = new World()) {
+            Peer before = world.vector.receiveContext(world.peer, 0);
+            world.peer.longestMessage(4);
+            Peer after = world.vector.receiveContext(world.peer, 1);
+            Messages messages = world.transmits.getFirst().messages();
+
+            for (Peer context : List.of(before, after)) {
+                assertThatIllegalArgumentException().isThrownBy(() -> messages.trySend(world.region, 0, 8, context, 1))
+                        .withMessageContaining("at most 4 bytes");
+            }
+        }
+    }
+
+    @Test
     void aTransmitContextHasNoOptions() {
         try (World world = new World()) {
             EndpointOptions options = world.transmits.getFirst().options();
