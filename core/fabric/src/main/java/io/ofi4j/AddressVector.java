@@ -254,7 +254,9 @@ public final class AddressVector implements AutoCloseable {
     }
 
     private Stream<EndpointBindings> enabledEndpoints() {
-        return endpoints.all(Endpoint.class).filter(Endpoint::wasEnabled).map(one -> one.bindings);
+        Stream<Endpoint> contexts = endpoints.all(ScalableEndpoint.class).flatMap(ScalableEndpoint::contexts);
+        return Stream.concat(endpoints.all(Endpoint.class), contexts).filter(Endpoint::wasEnabled)
+                .map(one -> one.bindings);
     }
 
     /** The queues and counters whose guards are entered by calls on some endpoints, each once. */

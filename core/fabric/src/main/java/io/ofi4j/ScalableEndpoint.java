@@ -26,7 +26,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * An endpoint of one address and several contexts, each with a queue of its own; fi_scalable_ep, fi_endpoint(3). Opened
@@ -54,7 +56,8 @@ public final class ScalableEndpoint implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final FabricInfo info;
-    private final List<Context> contexts = new ArrayList<>();
+    /** Changed under the monitor, and read inside the vector's, too. */
+    private final List<Context> contexts = new CopyOnWriteArrayList<>();
     /**
      * Contexts that were closed and not opened again. The provider may still visit them when it enables this endpoint.
      */
@@ -200,6 +203,9 @@ public final class ScalableEndpoint implements AutoCloseable {
         domain.checkThread();
         if (state == State.CLOSED) { throw new IllegalStateException(this + " is closed"); }
     }
+
+    /** The open contexts. */
+    Stream<Endpoint> contexts() { return contexts.stream().map(Context::endpoint); }
 
     synchronized boolean hasContexts() { return !contexts.isEmpty(); }
 

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.Limit;
@@ -18,8 +19,14 @@ import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -240,6 +247,19 @@ class ScalableEndpointTest {
                 assertThatIllegalArgumentException().isThrownBy(() -> messages.trySend(world.region, 0, 8, context, 1))
                         .withMessageContaining("at most 4 bytes");
             }
+        }
+    }
+
+    @Test
+    void aPeerIsInsertedBetweenTheCallsOnContexts() throws Exception {
+        EndpointAddress stranger = EndpointAddress.of(new InetSocketAddress("127.0.0.1", 9));
+        try (World world = new World(); ExecutorService other = Executors.newSingleThreadExecutor()) {
+            world.queues.getLast().guard.enter(); // as in a call
+            Future<Peer> inserted = other.submit(() -> world.vector.insert(stranger));
+            assertThatThrownBy(() -> inserted.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            world.queues.getLast().guard.exit();
+
+            assertThat(inserted.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).isNotNull();
         }
     }
 
