@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Collective;
@@ -34,6 +35,8 @@ public final class CollectiveGroup {
     private final int size;
     /** Used inside the guard. */
     boolean joined;
+    /** The error of its join, negated, or 0; used inside the guard. */
+    int failure;
     private final int[] extraRegions = new int[1];
 
     CollectiveGroup(Collectives family, long address, int rank, int size) {
@@ -54,7 +57,7 @@ public final class CollectiveGroup {
      * makes no progress: poll the queue until it returns true.
      */
     public boolean isJoined() {
-        if (!joined) { family.readJoin(); }
+        if (!joined) { family.readJoin(this); }
         return joined;
     }
 
@@ -63,6 +66,7 @@ public final class CollectiveGroup {
      *
      * @param deadline the longest time to wait
      * @return this group
+     * @throws FabricException if the join has failed, as later calls and {@link #isJoined} do too: join another group
      * @throws FabricTimeoutException if a member has not joined in time. The join goes on: this may be called again
      */
     public CollectiveGroup awaitJoined(Duration deadline) {

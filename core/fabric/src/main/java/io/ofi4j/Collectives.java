@@ -185,24 +185,27 @@ public final class Collectives extends PostPath {
 
     private void check(int status, String call) { Status.check(status, call, provider); }
 
-    /** Reads the event of the join that is under way, if it has come: the event does not name its group. */
-    void readJoin() {
+    /** Reads the event of a group's join, if it is under way and the event has come, which does not name its group. */
+    void readJoin(CollectiveGroup group) {
         boolean entered = ThreadGuard.enter(guard, unlockedThread);
         try {
             if (endpoint.isClosed()) { throw endpoint.closed(); }
-            if (joining == null) { return; }
-            long status = events.fi_eq_read();
-            if (status == -Errno.EAVAIL) {
-                joining = null; // it has failed, and must not block the next join
-                EqOps.ErrorEntry error = events.fi_eq_readerr();
-                throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective", provider);
-            }
-            if (status > 0 && events.code() == FabricConstants.FI_JOIN_COMPLETE) {
-                joining.joined = true;
-                joining = null;
-            }
+            if (joining == group) { readJoinEvent(); }
+            if (group.failure != 0) { throw Status.exception(group.failure, "fi_join_collective", provider); }
         } finally {
             ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    private void readJoinEvent() {
+        long status = events.fi_eq_read();
+        if (status == -Errno.EAVAIL) {
+            EqOps.ErrorEntry error = events.fi_eq_readerr();
+            joining.failure = error == null ? -Errno.EIO : -Math.max(error.errno(), 1);
+            joining = null; // it must not block the next join
+        } else if (status > 0 && events.code() == FabricConstants.FI_JOIN_COMPLETE) {
+            joining.joined = true;
+            joining = null;
         }
     }
 }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.info.AtomicOperation;
@@ -13,6 +14,7 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryKind;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -304,6 +306,19 @@ class CollectivesTest {
                     call -> assertThatThrownBy(call).isInstanceOf(UnsupportedOperationException.class).hasMessage(
                             "a collective operation needs system memory:" + " copy the device's bytes there first"));
             assertThat(stage.queues.getFirst().operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void aGroupWhoseJoinHasFailedSaysSoEachTime() {
+        try (Stage stage = new Stage(2)) {
+            CollectiveGroup group = stage.endpoints.getFirst().collectives().join(stage.peers);
+            group.failure = -Errno.ECONNREFUSED; // the provider does not fail at will
+
+            for (int call = 0; call < 2; call++) {
+                assertThatThrownBy(() -> group.awaitJoined(Pair.DEADLINE)).isInstanceOf(FabricException.class)
+                        .hasMessageContaining("fi_join_collective");
+            }
         }
     }
 
