@@ -53,6 +53,7 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
+    /** What needs this vector: endpoints bound to it, and lookups of names under way. */
     private final OpenChildren endpoints = new OpenChildren();
     /** The guards that each insertion enters; null if an endpoint was enabled or closed since they were collected. */
     private CallGuards guards;
@@ -399,15 +400,25 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalStateException as {@link #insert}
      */
     public Peer insertService(String node, String service) {
-        return insert(whileOpen(() -> new AddressLookup(domain.handle(), domain.info(), node, service).resolve()));
+        requireOpen();
+        AddressLookup names = new AddressLookup(domain.handle(), domain.info(), node, service);
+        return insert(whileOpen(names, names::resolve));
     }
 
     /**
-     * {@return the result of a lookup, which may take long} The vector, and therefore its domain, stays open during it.
+     * {@return the result of a lookup} The vector, and therefore its domain, stays open during it, as for an endpoint:
+     * the lookup may take so long that no lock may be held.
      */
-    private synchronized <R> R whileOpen(Supplier<R> lookup) {
-        requireOpen();
-        return lookup.get();
+    private <R> R whileOpen(AddressLookup names, Supplier<R> lookup) {
+        synchronized (this) {
+            requireOpen();
+            endpoints.add(names);
+        }
+        try {
+            return lookup.get();
+        } finally {
+            endpoints.remove(names);
+        }
     }
 
     /**
@@ -426,7 +437,7 @@ public final class AddressVector implements AutoCloseable {
     public List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
         AddressLookup names = new AddressLookup(domain.handle(), domain.info(), node, service);
-        return whileOpen(() -> names.resolveSymmetric(nodes, services)).stream()
+        return whileOpen(names, () -> names.resolveSymmetric(nodes, services)).stream()
                 .map(found -> found.map(this::tryInsert).orElseGet(() -> InsertResult.failed(names.unresolved(0))))
                 .toList();
     }
@@ -594,9 +605,9 @@ public final class AddressVector implements AutoCloseable {
     private String provider() { return domain.info().provider(); }
 
     /**
-     * Closes the vector; fi_close, fi_av(3). If endpoints bound to it are open, it throws
-     * {@link IllegalStateException}, which names them, and stays open. After FabricException of fi_close it is closed.
-     * After any other exception it takes no calls but {@code close}, which continues.
+     * Closes the vector; fi_close, fi_av(3). If endpoints bound to it are open, or another thread inserts by names, it
+     * throws {@link IllegalStateException}, which names them, and stays open. After FabricException of fi_close it is
+     * closed. After any other exception it takes no calls but {@code close}, which continues.
      */
     @Override
     public void close() {

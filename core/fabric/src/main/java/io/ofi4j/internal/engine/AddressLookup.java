@@ -105,6 +105,9 @@ public final class AddressLookup {
         return Optional.ofNullable(found.address()).map(bytes -> EndpointAddress.of(bytes, info.addressFormat()));
     }
 
+    @Override
+    public String toString() { return "the lookup of node '" + node + "' and service '" + service + "'"; }
+
     public FabricException unresolved(int status) {
         return new FabricException(
                 "provider " + info.provider() + " finds no address for node '" + node + "' and service '" + service
