@@ -27,6 +27,7 @@ public final class JavaProcess implements AutoCloseable {
     /** Of what is printed to standard error, such as the JVM's report of a crash. */
     private static final int MAX_ERROR_LINES = 60;
     private static final Path SHM = Path.of("/dev/shm");
+    private static final String OWN_FILE = "ofi4j-verify-";
     /**
      * Has glibc overwrite what is freed, see mallopt(3): a provider that uses it ends the process then, and not only on
      * a bad day.
@@ -37,15 +38,24 @@ public final class JavaProcess implements AutoCloseable {
     private static final List<String> ASIDE = List.of("sh", "-c", "exec \"$0\" \"$@\" 3>&1 1>&2");
     private static final Path ANSWERS = Path.of("/dev/fd/3");
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** Of who waits for this process to end, as after Ctrl-C. */
+    private static final Duration LAST_PATIENCE = Duration.ofSeconds(2);
 
     private final Process process;
+    private final Thread hook = new Thread(this::endWithThisProcess);
+    private volatile boolean isThisEnding;
     private final BlockingQueue<Optional<String>> lines = new LinkedBlockingQueue<>();
     private final List<String> errors = new ArrayList<>();
     private final Thread errorReader;
 
     private JavaProcess(Process process) {
         this.process = process;
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+        } catch (IllegalStateException e) { // this process is being ended already
+            process.destroyForcibly();
+            throw e;
+        }
         Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::readLines);
         errorReader = Thread.ofPlatform().daemon().name("errors of " + process.pid()).start(this::readErrors);
     }
@@ -118,7 +128,7 @@ public final class JavaProcess implements AutoCloseable {
         } catch (IOException | UncheckedIOException e) {
             return; // it has ended
         } finally {
-            lines.add(Optional.empty());
+            if (!isThisEnding) { lines.add(Optional.empty()); } // or this process would say that the other one failed
         }
     }
 
@@ -165,19 +175,41 @@ public final class JavaProcess implements AutoCloseable {
         return line;
     }
 
+    /** {@return the name of a file in /dev/shm that is removed if it is still there when this process has ended} */
+    public static String ownFile() {
+        return OWN_FILE + ProcessHandle.current().pid();
+    }
+
     /** {@return its number} */
     public long pid() { return process.pid(); }
 
     /** Ends it with SIGKILL, and removes what its endpoints of shm leave. */
     public void kill() {
+        killAndRemoveFiles();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook); // another process may get its number
+        } catch (IllegalStateException e) {
+            return; // this process is being ended
+        }
+    }
+
+    private void endWithThisProcess() {
+        isThisEnding = true;
+        process.destroy();
+        ended(LAST_PATIENCE);
+        killAndRemoveFiles();
+    }
+
+    private void killAndRemoveFiles() {
         process.destroyForcibly();
         ended(PATIENCE);
         removeFiles();
     }
 
-    /** Files of shm endpoints begin with the number of their process; who is killed leaves them. */
+    /** Files of shm endpoints begin with the number of their process; who is killed leaves them. So does a trial. */
     private void removeFiles() {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHM, pid() + ":*")) {
+        String names = "{" + pid() + ":*," + OWN_FILE + pid() + "}";
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHM, names)) {
             for (Path file : files) {
                 Files.deleteIfExists(file);
             }

@@ -107,6 +107,7 @@ final class CornerRules {
         }
         Path file = Files.createTempFile("ofi4j", ".verify");
         try (Ends ends = new Ends(subject); RandomAccessFile holes = new RandomAccessFile(file.toFile(), "rw")) {
+            file.toFile().deleteOnExit();
             holes.setLength(FOUR_GIB);
             Rma rma = ends.near.endpoint().rma();
             if (Long.compareUnsigned(rma.maximumMessageSize(), FOUR_GIB) < 0) {

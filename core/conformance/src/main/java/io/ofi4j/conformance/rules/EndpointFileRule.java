@@ -6,6 +6,7 @@ import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.FabricInfo;
@@ -29,7 +30,7 @@ final class EndpointFileRule {
         if (!subject.provider().equals("shm")) {
             throw new UnsupportedOperationException("its endpoints are no files");
         }
-        String name = "ofi4j-verify-" + ProcessHandle.current().pid();
+        String name = JavaProcess.ownFile();
         FabricInfo info = Subject.info(subject.hints());
         Path file = Files.createFile(FOLDER.resolve(name));
         try (Fabric fabric = Libfabric.load().openFabric(info);

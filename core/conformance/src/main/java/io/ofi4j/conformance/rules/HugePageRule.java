@@ -32,6 +32,7 @@ final class HugePageRule {
         long page = Files.getFileStore(folder).getBlockSize();
         Path file = folder.resolve("ofi4j-verify-" + ProcessHandle.current().pid());
         try (Ends ends = new Ends(subject); RandomAccessFile pages = new RandomAccessFile(file.toFile(), "rw")) {
+            file.toFile().deleteOnExit(); // the pages stay taken as long as it is there
             pages.setLength(PAGES * page);
             try (MemoryRegion region = map(ends, pages, PAGES * page)) {
                 long length = Math.min(page / 2, ends.domain.info().endpoint().maximumMessageSize());

@@ -15,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The far half, as the process of the trials sees it: it says to the process that has started it what the far half is
@@ -25,6 +26,7 @@ final class Relay implements FarProcesses, FarProcess {
     static final String TO_FAR = "far ";
 
     private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration ENDING = Duration.ofSeconds(5);
 
     private final PrintStream out;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
@@ -42,8 +44,16 @@ final class Relay implements FarProcesses, FarProcess {
                 lines.add(line);
             }
         } catch (IOException e) {
-            return; // who has started this process ends it
+            // as if there were no more
         }
+        endProcess();
+    }
+
+    /** Who has started this process has ended, and nobody else ends it. A hook may wait for a call that hangs. */
+    private static void endProcess() {
+        Thread.ofPlatform().daemon().start(() -> System.exit(1));
+        LockSupport.parkNanos(ENDING.toNanos());
+        Runtime.getRuntime().halt(1);
     }
 
     @Override

@@ -12,6 +12,7 @@ final class Driver {
     /** To start, and to end the last round. */
     private static final Duration ALLOWANCE = Duration.ofSeconds(180);
     private static final long LOOK_MILLIS = 100;
+    private static final int LAST_PATIENCE_SECONDS = 2;
     private static final int SIGNALLED = 128;
 
     private final List<String> arguments;
@@ -44,11 +45,22 @@ final class Driver {
         }
     }
 
+    /** With SIGTERM first, so that it can remove its files. */
+    private static void end(Process process) {
+        process.destroy();
+        try {
+            process.waitFor(LAST_PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        process.destroyForcibly();
+    }
+
     /** {@return its exit code} */
     int run() {
         Process process = Jvm.start(arguments, ProcessBuilder::inheritIO);
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(process)));
         } catch (IllegalStateException e) { // this process is being ended already
             process.destroyForcibly();
             throw new CommandFailure("The soak was ended before it began.");

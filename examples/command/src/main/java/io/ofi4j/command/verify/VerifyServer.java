@@ -13,12 +13,15 @@ import io.ofi4j.conformance.Subject;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /** The other side of {@code ofi4j verify HOST}: serves one client, and ends with what that has found. */
 final class VerifyServer {
     private static final Duration LOOK = Duration.ofMillis(50);
     private static final Duration FIRST_WORD = Duration.ofSeconds(10);
-
+    /** One client is served at a time: the others wait for so long. */
+    private static final Duration LONGEST_BEGINNING = Duration.ofSeconds(30);
+    private static final long NAP_NANOS = 1_000_000;
     private static final Duration LAST_WORD = Duration.ofSeconds(5);
 
     private final Subject subject;
@@ -43,13 +46,12 @@ final class VerifyServer {
         out.println("serving verify at " + listener + ": provider " + subject.label() + ", libfabric " + own.libfabric()
                 + ", ofi4j " + own.release());
         out.flush();
-        long start = System.nanoTime();
+        long start = System.nanoTime(); // who is none of ours is not waited for
         while (!interrupt.isAsked()) {
             Optional<Listener.Caller> caller = listener.accept(LOOK, this::complain);
             if (caller.isPresent()) {
                 Optional<FindingKind> found = serve(caller.get(), interrupt);
                 if (found.isPresent()) { return found.get(); }
-                start = System.nanoTime();
             } else if (System.nanoTime() - start > patience.toNanos()) {
                 throw new CommandFailure("No client came to " + listener + " within " + patience.toSeconds()
                         + " s: start one, or give a longer --timeout.");
@@ -63,7 +65,7 @@ final class VerifyServer {
         boolean hasBegun = false;
         try (ControlChannel channel = caller.channel()) {
             try {
-                Introduction client = introduction(channel);
+                Introduction client = introduction(channel, interrupt);
                 channel.send(FrameType.READY, own.encode(), FIRST_WORD);
                 hasBegun = true;
                 out.println("serving the client at " + caller.name() + ", which has libfabric " + client.libfabric());
@@ -101,11 +103,27 @@ final class VerifyServer {
         }
     }
 
-    private Introduction introduction(ControlChannel channel) throws ControlException {
-        Frame frame = channel.await(FIRST_WORD, Thread::yield);
-        while (frame.type() == FrameType.ALIVE) {
-            frame = channel.await(FIRST_WORD, Thread::yield);
+    /** What a client says first; one that takes long to begin says that it is there. */
+    private Introduction introduction(ControlChannel channel, Interrupt interrupt) throws ControlException {
+        long start = System.nanoTime();
+        long heard = start;
+        while (!interrupt.isAsked()) {
+            Optional<Frame> frame = channel.poll();
+            if (frame.isPresent() && frame.get().type() != FrameType.ALIVE) { return introduction(frame.get()); }
+            long now = System.nanoTime();
+            if (frame.isPresent()) { heard = now; }
+            if (now - heard > FIRST_WORD.toNanos()) {
+                throw new ControlException(Reason.SILENT, "did not answer within " + FIRST_WORD.toSeconds() + " s");
+            }
+            if (now - start > LONGEST_BEGINNING.toNanos()) {
+                throw new ControlException(Reason.SILENT, "says that it is there, and not what it wants");
+            }
+            LockSupport.parkNanos(NAP_NANOS);
         }
+        throw new ControlException(Reason.SILENT, "was not waited for after Ctrl-C");
+    }
+
+    private Introduction introduction(Frame frame) throws ControlException {
         if (frame.type() == FrameType.SETUP || frame.type() == FrameType.REVERSE) {
             throw new ControlException(Reason.REFUSED,
                     "the client measures, this server verifies: start 'ofi4j perf' with --server here.");

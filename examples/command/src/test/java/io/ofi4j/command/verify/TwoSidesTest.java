@@ -7,12 +7,17 @@ import com.google.gson.JsonParser;
 import io.ofi4j.command.Forked;
 import io.ofi4j.command.Interrupt;
 import io.ofi4j.command.Run;
+import io.ofi4j.command.control.FrameType;
+import io.ofi4j.command.control.PayloadWriter;
+import io.ofi4j.command.control.RawFrames;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 class TwoSidesTest {
     private static final String PROVIDER = "tcp;ofi_rxm";
+    private static final long BEAT_NANOS = 100_000_000;
     private static final String ALONE = "on this machine alone";
 
     private static Run client(Forked server, String... more) {
@@ -197,6 +203,32 @@ class TwoSidesTest {
             assertThat(run.err().lines()).singleElement().asString().contains("The server at 127.0.0.1:")
                     .endsWith(" was ended by Ctrl-C.");
             assertThat(run.lines().getLast()).startsWith("interrupted after ");
+        }
+    }
+
+    /** It says for ever that it is there, and not what it wants. */
+    @Tag("once")
+    @Test
+    void anInterruptEndsAServerWhoseClientDoesNotBegin() throws IOException {
+        try (Forked server = Forked.Launch.INTERRUPTIBLE.server("verify", "-p", PROVIDER);
+                Socket client = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(server.port()))) {
+            Thread.ofPlatform().daemon().start(() -> beat(client));
+            server.interrupt();
+
+            Run served = server.await();
+            assertThat(served.exitCode()).as(served.err()).isEqualTo(Interrupt.EXIT_CODE);
+        }
+    }
+
+    /** Until the server has gone. */
+    private static void beat(Socket client) {
+        try {
+            while (true) {
+                client.getOutputStream().write(RawFrames.of(FrameType.ALIVE, new PayloadWriter()));
+                LockSupport.parkNanos(BEAT_NANOS);
+            }
+        } catch (IOException e) {
+            return;
         }
     }
 

@@ -12,12 +12,16 @@ import io.ofi4j.command.Patience;
 import io.ofi4j.command.Run;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.info.EndpointType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(600)
 class VerifyTest {
+    private static final long NAP_NANOS = 1_000_000;
     private static final Duration LIMIT = Patience.seconds(100);
 
     private static List<JsonObject> rows(JsonObject report) {
@@ -67,7 +72,7 @@ class VerifyTest {
     }
 
     static String[] append(List<String> line, String... more) {
-        return java.util.stream.Stream.concat(line.stream(), java.util.stream.Stream.of(more)).toArray(String[]::new);
+        return Stream.concat(line.stream(), Stream.of(more)).toArray(String[]::new);
     }
 
     @Tag("gate")
@@ -94,6 +99,54 @@ class VerifyTest {
             assertThat(run.exitCode()).as(run.err()).isEqualTo(Interrupt.EXIT_CODE);
             assertThat(run.lines()).anyMatch(text -> text.startsWith("interrupted after "))
                     .noneMatch(text -> text.contains("ended the process"));
+        }
+    }
+
+    /** A process of trials that has an endpoint, which is a file. */
+    private static ProcessHandle child(Forked verify) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (true) {
+            Optional<ProcessHandle> child = verify.process().children().filter(one -> !files(one).isEmpty())
+                    .findFirst();
+            if (child.isPresent()) { return child.get(); }
+            assertThat(System.nanoTime()).as(verify.output()).isLessThan(end);
+            LockSupport.parkNanos(NAP_NANOS);
+        }
+    }
+
+    private static List<Path> files(ProcessHandle process) {
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith(process.pid() + ":")).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Tag("gate")
+    @Tag("once")
+    @Test
+    void whoTerminatesItFindsNoFilesOfItsTrials() {
+        try (Forked verify = Forked.start("verify", "-p", "shm", "--only", "rules of peers")) {
+            ProcessHandle child = child(verify);
+            verify.process().destroy();
+
+            assertThat(verify.await().out()).doesNotContain("ended the process");
+            assertThat(child.isAlive()).isFalse();
+            assertThat(files(child)).isEmpty();
+        }
+    }
+
+    @Tag("gate")
+    @Tag("once")
+    @Test
+    void itsTrialsEndWhenItIsKilled() {
+        try (Forked verify = Forked.start("verify", "-p", "shm", "--only", "rules of peers")) {
+            child(verify);
+            List<ProcessHandle> children = verify.process().children().toList();
+            verify.process().destroyForcibly();
+
+            assertThat(children).isNotEmpty()
+                    .allSatisfy(child -> assertThat(child.onExit()).succeedsWithin(LIMIT));
         }
     }
 
