@@ -19,6 +19,9 @@ import java.util.Set;
  * @param time how long it took
  */
 public record Result(String page, String name, Outcome outcome, String text, Duration time) {
+    /** The text of what was left when there was no time any more. */
+    public static final String TIME_UP = "time was up";
+
     private static final int ENOSYS = 38;
     private static final int ENOPROTOOPT = 92;
     private static final int EOPNOTSUPP = 95;
@@ -65,6 +68,11 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
             case UnsupportedOperationException _ -> Outcome.NOT_OFFERED;
             default -> Outcome.WRONG;
         };
+    }
+
+    /** {@return whether it was not tried, or not to its end, because there was no time any more} */
+    public boolean isCut() {
+        return outcome == Outcome.UNTRIED && text.equals(TIME_UP);
     }
 
     private static String text(Throwable end) {

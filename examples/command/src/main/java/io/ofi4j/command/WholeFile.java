@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -49,6 +50,21 @@ public final class WholeFile {
             }
         } catch (IOException e) {
             throw new IOException(file + ": " + reason(e), e);
+        }
+    }
+
+    /** {@return what {@link #write} needs and is not there, as far as it is seen before; empty if it may be written} */
+    public static Optional<String> obstacle(Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        if (Files.isDirectory(file)) { return Optional.of("it needs a file, and " + file + " is a folder"); }
+        if (!Files.isDirectory(folder)) { return Optional.of("it needs a folder, and " + folder + " is none"); }
+        try {
+            Path target = target(file);
+            boolean isWritable = (!isFile(target) || Files.isWritable(target.getParent()))
+                    && (!Files.exists(target) || Files.isWritable(target));
+            return isWritable ? Optional.empty() : Optional.of("this user may not write " + file);
+        } catch (IOException e) {
+            return Optional.of(file + " cannot be written: " + reason(e));
         }
     }
 

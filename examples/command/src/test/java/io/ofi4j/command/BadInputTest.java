@@ -173,6 +173,9 @@ class BadInputTest {
             verify -p shm --only nonsense              > 2 > --only; no page 'nonsense'; fi_rma(3)
             verify -p shm --json /nonexistent/x        > 2 > --json; /nonexistent is none
             verify -p shm --report /nonexistent/x.md   > 2 > --report; /nonexistent is none
+            verify -p shm --json /                     > 2 > --json; / is a folder
+            verify -p shm --json /proc/version         > 2 > --json; may not write /proc/version
+            verify -p shm --only fi_mr(3) --skip fi_mr(3) > 2 > --only; --skip; nothing to try
             verify -p shm no.invalid                   > 2 > no host 'no.invalid'
             verify -p nonsense localhost               > 2 > No provider 'nonsense'; shm
             verify -p shm a b                          > 2 > b

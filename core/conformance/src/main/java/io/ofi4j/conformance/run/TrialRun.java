@@ -24,7 +24,6 @@ public final class TrialRun {
     /** Of a JVM on a busy machine. */
     private static final Duration STARTING = Duration.ofSeconds(60);
     private static final Duration CLOSING = Duration.ofSeconds(10);
-    private static final String TIME_UP = "time was up";
     private static final String ALONE = "on this machine alone";
     private static final Duration STEP = Duration.ofMillis(100);
 
@@ -75,7 +74,7 @@ public final class TrialRun {
         List<String> left = new ArrayList<>(names);
         while (!left.isEmpty() && !isInterrupted.getAsBoolean()) {
             if (isTimeUp()) {
-                left.forEach(name -> accept(page, name, Outcome.UNTRIED, TIME_UP, System.nanoTime()));
+                left.forEach(name -> accept(page, name, Outcome.UNTRIED, Result.TIME_UP, System.nanoTime()));
                 return;
             }
             try (JavaProcess process = JavaProcess.startAnswering(options, TrialProcess.class,
@@ -103,8 +102,8 @@ public final class TrialRun {
             }
             boolean hangs = result.get().outcome() == Outcome.HUNG;
             Result came = hangs ? unfinished(result.get()) : result.get();
-            results.accept(hasFar || farHost.isHere() ? came : alone(came));
-            if (hangs || came.text().equals(TIME_UP)) {
+            results.accept(hasFar || farHost.isHere() || came.isCut() ? came : alone(came));
+            if (hangs || came.isCut()) {
                 return; // what it left may not be closed: the next has another process
             }
         }
@@ -137,7 +136,9 @@ public final class TrialRun {
         long limit = start + STARTING.plus(patience).toNanos();
         try {
             while (!isInterrupted.getAsBoolean()) {
-                if (isTimeUp()) { return Optional.of(new Result(page, name, Outcome.UNTRIED, TIME_UP, since(start))); }
+                if (isTimeUp()) {
+                    return Optional.of(new Result(page, name, Outcome.UNTRIED, Result.TIME_UP, since(start)));
+                }
                 if (System.nanoTime() - limit > 0) {
                     return Optional.of(new Result(page, name, Outcome.HUNG,
                             "a call did not return in " + patience.toSeconds() + " s", since(start)));

@@ -188,7 +188,7 @@ public final class DeviceRun {
             int done = 0;
             for (int starts = 0; starts <= MAX_RESTARTS && !isInterrupted.getAsBoolean(); starts++) {
                 if (deadline - System.nanoTime() < TimeUnit.SECONDS.toNanos(3)) {
-                    untried(group, name, "no time was left");
+                    untried(group, name, Result.TIME_UP);
                     return;
                 }
                 Follower follower = new Follower(group, done);

@@ -1,6 +1,7 @@
 package io.ofi4j.command.perf;
 
 import io.ofi4j.command.NameConverter;
+import io.ofi4j.command.WholeFile;
 import io.ofi4j.command.control.Connection;
 import io.ofi4j.command.control.Listener;
 import io.ofi4j.command.control.Ports;
@@ -15,7 +16,6 @@ import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Interrupt;
 import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -285,8 +285,8 @@ abstract class PerfRun implements Callable<Integer> {
         if (chart != null && !chart.toString().matches(".*\\.html?")) {
             throw misuse("--chart writes a page for a browser: give it a name that ends in .html");
         }
-        requireFolder("--histogram", histogram);
-        requireFolder("--chart", chart);
+        requireWritable("--histogram", histogram);
+        requireWritable("--chart", chart);
         if (operation() == Operation.INJECT && memory != null) {
             throw misuse("an inject takes memory of the host alone: leave --device out, or measure write");
         }
@@ -297,11 +297,11 @@ abstract class PerfRun implements Callable<Integer> {
     }
 
     /** Said before anything is measured. */
-    private void requireFolder(String option, Path file) {
+    private void requireWritable(String option, Path file) {
         if (file == null) { return; }
-        if (Files.isDirectory(file)) { throw misuse(option + " needs a file, and " + file + " is a folder"); }
-        Path folder = file.toAbsolutePath().getParent();
-        if (!Files.isDirectory(folder)) { throw misuse(option + " needs a folder, and " + folder + " is none"); }
+        WholeFile.obstacle(file).ifPresent(obstacle -> {
+            throw misuse(option + ": " + obstacle);
+        });
     }
 
     private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }

@@ -80,14 +80,17 @@ final class Measurements {
      *
      * @param results takes each at once
      * @param notes takes a sentence on each operation that was not measured
+     * @return whether there was time for all
      */
-    void run(Consumer<Measurement> results, Consumer<String> notes) {
+    boolean run(Consumer<Measurement> results, Consumer<String> notes) {
         Set<String> missing = new HashSet<>();
         for (Task task : tasks()) {
-            if (isInterrupted.getAsBoolean() || isTimeUp()) { return; }
+            if (isInterrupted.getAsBoolean() || isTimeUp()) { break; }
             if (missing.contains(task.operation)) { continue; }
             measure(task, notes).ifPresentOrElse(results, () -> missing.add(task.operation));
         }
+        if (isTimeUp()) { notes.accept("  time was up: a longer --limit measures the rest"); }
+        return !isTimeUp();
     }
 
     private boolean isTimeUp() { return System.nanoTime() - end > 0; }

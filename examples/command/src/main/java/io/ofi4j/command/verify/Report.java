@@ -32,6 +32,7 @@ final class Report {
     private final List<Measurement> measurements = new ArrayList<>();
     private Optional<CallCosts> costs = Optional.empty();
     private boolean interrupted;
+    private boolean cut;
 
     /**
      * A report without results.
@@ -55,6 +56,23 @@ final class Report {
     List<Result> results() { return List.copyOf(results); }
 
     void interrupted() { interrupted = true; }
+
+    /** Time was up before all was measured. */
+    void cut() { cut = true; }
+
+    /** {@return what the last line says} */
+    FindingKind verdict() {
+        if (interrupted) { return FindingKind.INTERRUPTED; }
+        if (hasWrongs()) { return FindingKind.WRONG; }
+        boolean isTried = !measurements.isEmpty() || costs.isPresent()
+                || results.stream().anyMatch(result -> result.outcome() != Outcome.UNTRIED);
+        return isTried ? FindingKind.RIGHT : FindingKind.UNTRIED;
+    }
+
+    /** {@return why nothing was tried} */
+    String obstacle() {
+        return results.isEmpty() ? "these pages have no trial for it" : results.getFirst().text();
+    }
 
     boolean hasWrongs() { return results.stream().anyMatch(result -> result.outcome().isWrong()); }
 
@@ -81,7 +99,8 @@ final class Report {
 
     /** Of how many trials of a page what came. */
     String pageLine(String page) {
-        return "%-20s %s".formatted(page, counts(results.stream().filter(result -> result.page().equals(page))));
+        String counts = counts(results.stream().filter(result -> result.page().equals(page)));
+        return "%-20s %s".formatted(page, counts.isEmpty() ? "no trial for it" : counts);
     }
 
     static String counts(Stream<Result> of) {
@@ -100,7 +119,10 @@ final class Report {
         if (results.isEmpty()) { return "no call was tried"; }
         String counts = counts(results.stream());
         if (interrupted) { return "interrupted after " + results.size() + " trials: " + counts; }
-        return (hasWrongs() ? "something is wrong: " : "nothing is wrong: ") + counts;
+        long left = results.stream().filter(Result::isCut).count();
+        String timeUp = "time was up after " + (results.size() - left) + " of " + results.size() + " trials: ";
+        if (hasWrongs()) { return "something is wrong: " + (left == 0 ? "" : timeUp) + counts; }
+        return (left == 0 ? "nothing is wrong: " : timeUp) + counts;
     }
 
     /** One line for each result, so that two reports can be compared by line. */
@@ -109,13 +131,15 @@ final class Report {
         facts.forEach(about::addProperty);
         StringBuilder text = new StringBuilder("{\n  \"report\": \"" + kind + "\",\n  \"about\": ")
                 .append(INDENTED.toJson(about).replace("\n", "\n  ")).append(",\n  \"wrong\": ").append(hasWrongs())
-                .append(",\n  \"complete\": ").append(!interrupted).append(",\n  \"results\": ")
+                .append(",\n  \"complete\": ").append(isComplete()).append(",\n  \"results\": ")
                 .append(lines(results.stream().map(Report::json))).append(",\n  \"quirks\": ")
                 .append(lines(quirks.stream().map(Report::json))).append(",\n  \"measurements\": ")
                 .append(lines(measurements.stream().map(COMPACT::toJsonTree)));
         costs.ifPresent(measured -> text.append(",\n  \"nanosecondsOfCalls\": ").append(COMPACT.toJson(measured)));
         return text.append("\n}\n").toString();
     }
+
+    private boolean isComplete() { return !interrupted && !cut && results.stream().noneMatch(Result::isCut); }
 
     private static JsonElement json(Result result) {
         JsonObject row = new JsonObject();

@@ -23,7 +23,6 @@ import io.ofi4j.info.ProviderQuirk;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -144,8 +143,8 @@ public final class VerifyCommand implements Callable<Integer> {
         if (limit == null) { limit = quirks ? QUIRKS_LIMIT : USUAL_LIMIT; }
         requireSeconds("--limit", limit);
         if (timeout != null) { requireSeconds("--timeout", timeout); }
-        requireFolder("--json", json);
-        requireFolder("--report", markdown);
+        requireWritable("--json", json);
+        requireWritable("--report", markdown);
         return memory == null ? tryProvider() : tryDevice();
     }
 
@@ -194,12 +193,8 @@ public final class VerifyCommand implements Callable<Integer> {
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : Duration.ofSeconds(timeout);
         try (Listener listener = new Listener(address, sourcePort == null ? Ports.DEFAULT : sourcePort);
                 Interrupt interrupt = new Interrupt()) {
-            return switch (new VerifyServer(choice.subject, libfabric.version().toString(), out,
-                    spec.commandLine().getErr()).run(listener, patience, interrupt)) {
-                case LINE, RIGHT -> 0;
-                case WRONG -> 1;
-                case INTERRUPTED -> Interrupt.EXIT_CODE;
-            };
+            return new VerifyServer(choice.subject, libfabric.version().toString(), out, spec.commandLine().getErr())
+                    .run(listener, patience, interrupt).exitCode;
         }
     }
 
@@ -219,18 +214,20 @@ public final class VerifyCommand implements Callable<Integer> {
             if (other != null) { requireReached(choice.subject, farHost, ends, other); }
             for (String page : pages) {
                 if (ends.getAsBoolean()) { break; }
-                if (page.equals(PERFORMANCE) && !choice.subject.isOfDatagrams()) {
+                if (page.equals(PERFORMANCE)) {
                     measure(choice, report, ends, left(start));
-                } else if (!page.equals(PERFORMANCE)) {
+                } else {
                     run.run(List.of(page));
                     if (!ends.getAsBoolean()) { out.println(report.pageLine(page)); }
                 }
                 out.flush();
             }
             assumptions(choice, report, ends, left(start), farHost);
-            int status = end(report, ends.getAsBoolean());
-            if (other != null) { conclude(other, report, interrupt); }
-            return status;
+            try {
+                return end(report, ends.getAsBoolean());
+            } finally { // also if a report cannot be written
+                if (other != null) { conclude(other, report); }
+            }
         }
     }
 
@@ -261,14 +258,11 @@ public final class VerifyCommand implements Callable<Integer> {
         }
     }
 
-    private static void conclude(OtherMachine other, Report report, Interrupt interrupt) {
+    private static void conclude(OtherMachine other, Report report) {
         other.failure().ifPresent(failure -> {
             throw failure;
         });
-        FindingKind kind = interrupt.isAsked()
-                ? FindingKind.INTERRUPTED
-                : report.hasWrongs() ? FindingKind.WRONG : FindingKind.RIGHT;
-        other.tell(kind, report.summary());
+        other.tell(report.verdict(), report.summary());
     }
 
     private int tryDevice() {
@@ -307,9 +301,15 @@ public final class VerifyCommand implements Callable<Integer> {
         if (isInterrupted) { report.interrupted(); }
         spec.commandLine().getOut().println("\n" + report.summary());
         spec.commandLine().getOut().flush();
-        write(json, report.json());
-        write(markdown, report.markdown());
-        return isInterrupted ? Interrupt.EXIT_CODE : report.hasWrongs() ? 1 : 0;
+        try {
+            write(json, report.json());
+        } finally { // one may be written where the other cannot
+            write(markdown, report.markdown());
+        }
+        if (report.verdict() == FindingKind.UNTRIED) {
+            spec.commandLine().getErr().println("ofi4j: Nothing was tried: " + report.obstacle() + ".");
+        }
+        return report.verdict().exitCode;
     }
 
     private Duration left(long start) {
@@ -319,17 +319,22 @@ public final class VerifyCommand implements Callable<Integer> {
 
     private void measure(SubjectChoice choice, Report report, BooleanSupplier ends, Duration left) {
         PrintWriter out = spec.commandLine().getOut();
+        if (choice.subject.isOfDatagrams()) {
+            out.println("\n" + PERFORMANCE + ": datagrams are not measured");
+            return;
+        }
         out.println("\n" + PERFORMANCE + ", both ends in one process");
         CallCosts.measure(choice.subject).ifPresent(costs -> {
             report.add(costs);
             out.println(costs);
             out.flush();
         });
-        new Measurements(choice.subject, left, ends).run(measurement -> {
+        boolean isWhole = new Measurements(choice.subject, left, ends).run(measurement -> {
             report.add(measurement);
             out.println(measurement);
             out.flush();
         }, out::println);
+        if (!isWhole) { report.cut(); }
     }
 
     /** What ofi4j knows of the provider, and whether it is still so. */
@@ -360,13 +365,12 @@ public final class VerifyCommand implements Callable<Integer> {
         }
     }
 
-    private void requireFolder(String option, Path file) {
+    /** Said before anything is tried. */
+    private void requireWritable(String option, Path file) {
         if (file == null) { return; }
-        Path folder = file.toAbsolutePath().getParent();
-        if (folder == null || !Files.isDirectory(folder)) {
-            throw new ParameterException(spec.commandLine(),
-                    "Invalid value for option '" + option + "': it needs a folder, and " + folder + " is none");
-        }
+        WholeFile.obstacle(file).ifPresent(obstacle -> {
+            throw misuse("Invalid value for option '" + option + "': " + obstacle);
+        });
     }
 
     /** Those that are asked for. */
@@ -375,6 +379,7 @@ public final class VerifyCommand implements Callable<Integer> {
         requirePages("--skip", skip, all);
         List<String> pages = new ArrayList<>(only.isEmpty() ? all : only);
         pages.removeAll(skip);
+        if (pages.isEmpty()) { throw misuse("--only and --skip leave nothing to try: leave one of them out"); }
         return pages;
     }
 

@@ -60,7 +60,7 @@ class DeviceRunTest {
     void withoutTheProgramNothingIsComparedWithC() {
         Run run = Run.of("verify", "--device", "host", "--only", "bench", "-v");
 
-        assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(2);
         assertThat(run.out()).contains("not tried: none was given with --program");
     }
 

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(600)
 class VerifyTest {
     private static final long NAP_NANOS = 1_000_000;
+    private static final String DATAGRAMS = "udp";
     private static final Duration LIMIT = Patience.seconds(100);
 
     private static List<JsonObject> rows(JsonObject report) {
@@ -100,6 +101,15 @@ class VerifyTest {
             assertThat(run.lines()).anyMatch(text -> text.startsWith("interrupted after "))
                     .noneMatch(text -> text.contains("ended the process"));
         }
+    }
+
+    @Test
+    void whereNothingIsTriedNothingIsSaidToBeRight() {
+        Run run = Run.of("verify", "-p", DATAGRAMS, "-e", "DGRAM", "--only", "rules of peers", "--only", "performance");
+
+        assertThat(run.exitCode()).as(run.out()).isEqualTo(2);
+        assertThat(run.out()).contains("datagrams are not measured").doesNotContain("nothing is wrong");
+        assertThat(run.err().lines()).singleElement().asString().startsWith("ofi4j: Nothing was tried: ");
     }
 
     /** A process of trials that has an endpoint, which is a file. */
