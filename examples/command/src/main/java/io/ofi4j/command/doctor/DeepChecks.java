@@ -45,11 +45,16 @@ final class DeepChecks {
             return Finding.hint(choice.label(), "not tried: " + verdict.obstacle().get(),
                     "'" + choice.command() + "' tries it when this is mended");
         }
-        return finding(choice.label(), choice.command(), verdict.counts(), verdict.wrongs());
+        return finding(choice.label(), choice.command(), verdict);
     }
 
-    static Finding finding(String label, String command, String counts, List<Result> wrongs) {
-        if (wrongs.isEmpty()) { return Finding.ok(label, counts); }
+    static Finding finding(String label, String command, Verdict verdict) {
+        List<Result> wrongs = verdict.wrongs();
+        if (wrongs.isEmpty()) {
+            return verdict.isEnough()
+                    ? Finding.ok(label, verdict.counts())
+                    : Finding.hint(label, verdict.counts(), "'" + command + "' has more time, and says more");
+        }
         String named = wrongs.stream().limit(MAX_NAMED)
                 .map(result -> result.name() + " (" + result.outcome() + ": " + result.text() + ")")
                 .collect(Collectors.joining("; "));

@@ -3,6 +3,7 @@ package io.ofi4j.command.verify;
 import io.ofi4j.Libfabric;
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Loopback;
+import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.conformance.run.TrialRun;
 import io.ofi4j.errors.FabricException;
@@ -27,9 +28,10 @@ public final class ShortRun {
      *
      * @param counts how many trials ended how, in words
      * @param wrongs those that show what is wrong
+     * @param isEnough whether something works, and nothing was left because there was no time any more
      * @param obstacle why nothing was tried; empty if something was
      */
-    public record Verdict(String counts, List<Result> wrongs, Optional<String> obstacle) {}
+    public record Verdict(String counts, List<Result> wrongs, boolean isEnough, Optional<String> obstacle) {}
 
     /** Runs them over a provider with one type of endpoint. */
     public static Verdict of(Libfabric libfabric, String provider, EndpointType type) {
@@ -39,9 +41,11 @@ public final class ShortRun {
                     Loopback.ADDRESS, DEADLINE);
             new TrialRun(choice.subject, List.of(), LIMIT, () -> false, results::add).run(PAGES);
         } catch (CommandFailure | FabricException e) {
-            return new Verdict("", List.of(), Optional.of(e.getMessage()));
+            return new Verdict("", List.of(), false, Optional.of(e.getMessage()));
         }
         List<Result> wrongs = results.stream().filter(result -> result.outcome().isWrong()).toList();
-        return new Verdict(Report.counts(results.stream()), wrongs, Optional.empty());
+        boolean isEnough = results.stream().anyMatch(result -> result.outcome() == Outcome.WORKS)
+                && results.stream().noneMatch(Result::isCut);
+        return new Verdict(Report.counts(results.stream()), wrongs, isEnough, Optional.empty());
     }
 }

@@ -3,6 +3,7 @@ package io.ofi4j.command.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.command.doctor.Finding.Level;
+import io.ofi4j.command.verify.ShortRun.Verdict;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import io.ofi4j.info.Version;
@@ -63,8 +64,19 @@ class FindingTest {
                 call -> new Result("fi_rma(3)", call, Outcome.WRONG, "came 1; expected was 2", Duration.ofMillis(1)))
                 .toList();
 
-        require(DeepChecks.finding("shm", "ofi4j verify -p shm", "98 work", List.of()), Level.OK, "98 work", "");
-        require(DeepChecks.finding("shm", "ofi4j verify -p shm", "94 work, 4 wrong", wrongs), Level.PROBLEM,
+        require(found("98 work", List.of(), true), Level.OK, "98 work", "");
+        require(found("94 work, 4 wrong", wrongs, true), Level.PROBLEM,
                 "fi_send, fi_recv (wrong: came 1; expected was 2); and 1 more", "'ofi4j verify -p shm --report");
+    }
+
+    @Test
+    void aProviderOfWhichTooLittleWasTriedIsAHint() {
+        require(found("63 not tried", List.of(), false), Level.HINT, "63 not tried",
+                "'ofi4j verify -p shm' has more time");
+    }
+
+    private static Finding found(String counts, List<Result> wrongs, boolean isEnough) {
+        return DeepChecks.finding("shm", "ofi4j verify -p shm",
+                new Verdict(counts, wrongs, isEnough, Optional.empty()));
     }
 }
