@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 /** How a process ended, in words. */
 final class Ending {
     private static final int SIGNALED = 128;
+    private static final int KILLED = SIGNALED + 9;
     private static final Pattern SIGNAL = Pattern.compile("# +(SIG[A-Z]+) ");
     private static final Pattern FRAME = Pattern.compile("# C +\\[(.+?)\\+0x[0-9a-f]+] *([A-Za-z_0-9]*).*");
 
@@ -23,10 +24,11 @@ final class Ending {
      * @param errors what it printed to standard error, such as the JVM's report of a crash
      */
     static String of(int status, List<String> errors) {
+        if (status == KILLED) { return JavaProcess.KILLED; }
         Optional<String> signal = first(errors, SIGNAL).map(match -> match.group(1));
         Optional<String> frame = first(errors, FRAME)
                 .map(match -> match.group(2).isEmpty() ? match.group(1) : match.group(2) + " of " + match.group(1));
-        String how = signal.orElse(status > SIGNALED ? "signal " + (status - SIGNALED) : "exit status " + status);
+        String how = signal.orElse(status > SIGNALED ? "signal " + (status - SIGNALED) : JavaProcess.STATUS + status);
         if (frame.isPresent()) { return how + " in " + frame.get(); }
         if (status == 0) { return how; } // what it printed is no reason
         Optional<String> said = errors.stream()

@@ -10,4 +10,6 @@ public final class FarEnded extends Wrong {
      * @param ending how it ended
      */
     public FarEnded(String ending) { super("the process of the far end: " + ending); }
+
+    boolean isKilled() { return getMessage().endsWith(JavaProcess.KILLED); }
 }

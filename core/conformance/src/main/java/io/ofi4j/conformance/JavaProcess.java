@@ -24,6 +24,12 @@ import java.util.stream.Stream;
  * line by line. It ends with this process.
  */
 public final class JavaProcess implements AutoCloseable {
+    /** How a process ended that no provider has ended. */
+    public static final String KILLED = "signal 9: this machine killed the process, mostly for want of memory";
+
+    /** How the end of a process begins that has ended by itself. */
+    public static final String STATUS = "exit status ";
+
     /** Of what is printed to standard error, such as the JVM's report of a crash. */
     private static final int MAX_ERROR_LINES = 60;
     private static final Path SHM = Path.of("/dev/shm");
@@ -41,21 +47,23 @@ public final class JavaProcess implements AutoCloseable {
     /** Of who waits for this process to end, as after Ctrl-C. */
     private static final Duration LAST_PATIENCE = Duration.ofSeconds(2);
 
+    private static volatile boolean isThisEnding;
+
     private final Process process;
-    private final Thread hook = new Thread(this::endWithThisProcess);
-    private volatile boolean isThisEnding;
     private final BlockingQueue<Optional<String>> lines = new LinkedBlockingQueue<>();
     private final List<String> errors = new ArrayList<>();
     private final Thread errorReader;
 
+    /** This machine has no process, memory or file for another one. */
+    public static final class NotStarted extends UncheckedIOException {
+        private static final long serialVersionUID = 1L;
+
+        NotStarted(IOException cause) { super("a second process cannot be started: " + cause.getMessage(), cause); }
+    }
+
     private JavaProcess(Process process) {
         this.process = process;
-        try {
-            Runtime.getRuntime().addShutdownHook(hook);
-        } catch (IllegalStateException e) { // this process is being ended already
-            process.destroyForcibly();
-            throw e;
-        }
+        endWithThis(process);
         Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::readLines);
         errorReader = Thread.ofPlatform().daemon().name("errors of " + process.pid()).start(this::readErrors);
     }
@@ -118,7 +126,7 @@ public final class JavaProcess implements AutoCloseable {
         try {
             return new JavaProcess(builder.start());
         } catch (IOException e) {
-            throw new UncheckedIOException("a second process cannot be started: " + e.getMessage(), e);
+            throw new NotStarted(e);
         }
     }
 
@@ -184,31 +192,42 @@ public final class JavaProcess implements AutoCloseable {
     public long pid() { return process.pid(); }
 
     /** Ends it with SIGKILL, and removes what its endpoints of shm leave. */
-    public void kill() {
-        killAndRemoveFiles();
+    public void kill() { kill(process); }
+
+    private static void kill(Process process) {
+        process.destroyForcibly();
+        ended(process, PATIENCE);
+        removeFiles(process.pid());
+    }
+
+    /**
+     * Has a process, and those that it has started, end when this one is ended: with SIGTERM first, so that it can
+     * remove its files.
+     *
+     * @throws IllegalStateException if this one is being ended already, as the process then is
+     */
+    public static void endWithThis(Process process) {
         try {
-            Runtime.getRuntime().removeShutdownHook(hook); // another process may get its number
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(process)));
         } catch (IllegalStateException e) {
-            return; // this process is being ended
+            process.destroyForcibly();
+            throw e;
         }
     }
 
-    private void endWithThisProcess() {
+    private static void end(Process process) {
+        if (!process.isAlive()) { return; } // another one may have its number
         isThisEnding = true;
+        List<ProcessHandle> others = process.descendants().toList();
         process.destroy();
-        ended(LAST_PATIENCE);
-        killAndRemoveFiles();
-    }
-
-    private void killAndRemoveFiles() {
-        process.destroyForcibly();
-        ended(PATIENCE);
-        removeFiles();
+        ended(process, LAST_PATIENCE);
+        others.forEach(ProcessHandle::destroyForcibly);
+        kill(process);
     }
 
     /** Files of shm endpoints begin with the number of their process; who is killed leaves them. So does a trial. */
-    private void removeFiles() {
-        String names = "{" + pid() + ":*," + OWN_FILE + pid() + "}";
+    private static void removeFiles(long pid) {
+        String names = "{" + pid + ":*," + OWN_FILE + pid + "}";
         try (DirectoryStream<Path> files = Files.newDirectoryStream(SHM, names)) {
             for (Path file : files) {
                 Files.deleteIfExists(file);
@@ -232,6 +251,10 @@ public final class JavaProcess implements AutoCloseable {
 
     /** {@return whether it has ended, after it was waited for so long at most} */
     public boolean ended(Duration deadline) {
+        return ended(process, deadline);
+    }
+
+    private static boolean ended(Process process, Duration deadline) {
         try {
             return process.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import io.ofi4j.errors.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.errors.NoProviderException;
 import io.ofi4j.conformance.calls.UpstreamFailures;
+import java.nio.file.FileSystemException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -25,6 +26,12 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
     private static final int ENOSYS = 38;
     private static final int ENOPROTOOPT = 92;
     private static final int EOPNOTSUPP = 95;
+    private static final int ENOMEM = 12;
+    private static final int ENFILE = 23;
+    private static final int EMFILE = 24;
+    private static final int ENOSPC = 28;
+    /** What this machine lacks, whichever provider it is. */
+    private static final Set<Integer> SHORTAGES = Set.of(ENOMEM, ENFILE, EMFILE, ENOSPC);
     /** What a provider says of a call that it does not have. */
     private static final Set<Integer> NOT_OFFERED = Set.of(ENOSYS, EOPNOTSUPP, ENOPROTOOPT);
     /** How the exceptions begin, or end, with which ofi4j refuses what a provider does wrong. */
@@ -59,9 +66,15 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
         return switch (end) {
             case null -> Outcome.WORKS;
             case Untried _ -> Outcome.UNTRIED;
+            case FarEnded e when e.isKilled() -> Outcome.UNTRIED;
             case FarEnded _ -> Outcome.ENDED;
+            case Absent _ -> Outcome.HUNG;
             case NoProviderException _ -> Outcome.NOT_OFFERED;
             case FabricTimeoutException _ -> Outcome.HUNG;
+            case FabricException e when SHORTAGES.contains(e.errno()) -> Outcome.UNTRIED;
+            case OutOfMemoryError _ -> Outcome.UNTRIED;
+            case FileSystemException _ -> Outcome.UNTRIED;
+            case JavaProcess.NotStarted _ -> Outcome.UNTRIED;
             case FabricException e when NOT_OFFERED.contains(e.errno()) -> Outcome.NOT_OFFERED;
             case UnsupportedOperationException e when String.valueOf(e.getMessage()).contains(REFUSES) ->
                 Outcome.REFUSED;
@@ -77,6 +90,8 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
 
     private static String text(Throwable end) {
         return end instanceof Wrong || end instanceof Untried || end instanceof FabricException
-                || end instanceof UnsupportedOperationException ? String.valueOf(end.getMessage()) : end.toString();
+                || end instanceof UnsupportedOperationException || end instanceof JavaProcess.NotStarted
+                        ? String.valueOf(end.getMessage())
+                        : end.toString();
     }
 }

@@ -20,6 +20,12 @@ class EndingTest {
                 .isEqualTo("exit status 1: Exception in thread main");
     }
 
+    /** As the kernel does where memory is short. */
+    @Test
+    void aKillIsThatOfTheMachine() {
+        assertThat(Ending.of(137, List.of(OPTIONS))).startsWith("signal 9: this machine killed the process");
+    }
+
     @Test
     void aSignalIsNamedWithItsFunction() {
         assertThat(Ending.of(134, List.of(OPTIONS, "#  SIGSEGV (0xb) at pc=0x1", "# C  [libfabric.so.1+0x12]  f+0x1")))

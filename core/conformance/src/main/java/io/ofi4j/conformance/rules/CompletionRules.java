@@ -109,6 +109,9 @@ final class CompletionRules {
             rma.write(source.slice(0, SLOT), pair.peer, target.remote(), count);
             pair.awaitToken(count);
             pair.requireArrived("the target", target, 0, SLOT, 1);
+            if (count == MAX_POSTS) {
+                throw new UnsupportedOperationException("it refused none of " + MAX_POSTS + " writes");
+            }
         }
     }
 

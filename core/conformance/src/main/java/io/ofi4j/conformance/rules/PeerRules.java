@@ -13,6 +13,7 @@ import io.ofi4j.conformance.Pair;
 import io.ofi4j.conformance.Pattern;
 import io.ofi4j.conformance.Subject;
 import io.ofi4j.conformance.Trial;
+import io.ofi4j.conformance.Untried;
 import io.ofi4j.conformance.Wrong;
 import io.ofi4j.errors.FabricException;
 import io.ofi4j.errors.FabricTimeoutException;
@@ -108,10 +109,11 @@ final class PeerRules {
         }
     }
 
-    /** By whatever the provider has. */
     private static void isReached(Subject subject) throws InterruptedException {
         try (Pair pair = new Pair(subject)) {
-            if (!pair.domain.info().capabilities().contains(Capability.RMA)) { return; } // messages are tried elsewhere
+            if (!pair.domain.info().capabilities().contains(Capability.RMA)) {
+                throw new Untried("it has no RMA; messages are tried elsewhere");
+            }
             FarRegion there = pair.far.allocate(SLOT, Access.REMOTE_WRITE);
             try (MemoryRegion here = pair.domain.allocate(SLOT, Access.WRITE)) {
                 Pattern.fill(here.segment(), 1);

@@ -2,6 +2,7 @@ package io.ofi4j.conformance.run;
 
 import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.conformance.Subject;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -79,7 +80,13 @@ public final class FarRunner implements FarHost.Line {
             return;
         }
         if (process != null) { process.kill(); }
-        process = JavaProcess.startAnswering(options, FarMain.class, FarMain.arguments(subject));
+        try {
+            process = JavaProcess.startAnswering(options, FarMain.class, FarMain.arguments(subject));
+        } catch (JavaProcess.NotStarted e) {
+            process = null;
+            lines.accept(UNSTARTED + e.getMessage());
+            return;
+        }
         JavaProcess started = process;
         Thread.ofPlatform().daemon().name("far half " + started.pid()).start(() -> forward(started));
     }
@@ -88,7 +95,11 @@ public final class FarRunner implements FarHost.Line {
         if (name.equals("KILL")) {
             process.kill();
         } else {
-            process.signal(name);
+            try {
+                process.signal(name);
+            } catch (UncheckedIOException e) {
+                return; // it has ended meanwhile, and that is told
+            }
         }
     }
 

@@ -36,6 +36,7 @@ public final class TrialRun {
     /** Of the process that runs now. */
     private FarHost.Line far;
     private boolean hasFar;
+    private boolean hasBegun;
 
     /** A run with far halves on this machine. */
     public TrialRun(Subject subject, List<String> options, Duration limit, BooleanSupplier isInterrupted,
@@ -81,7 +82,10 @@ public final class TrialRun {
                     TrialProcess.arguments(subject, page, left));
                     FarHost.Line line = farHost.open(options, process::tell)) {
                 far = line;
+                hasBegun = false;
                 run(process, page, trials, left);
+            } catch (JavaProcess.NotStarted e) {
+                accept(page, left.removeFirst(), Outcome.UNTRIED, e.getMessage(), System.nanoTime());
             }
         }
     }
@@ -97,7 +101,7 @@ public final class TrialRun {
             if (isInterrupted.getAsBoolean()) { return; } // Ctrl-C ends the other process, too
             left.removeFirst();
             if (result.isEmpty()) {
-                results.accept(unfinished(new Result(page, name, Outcome.ENDED, ending, since(start))));
+                results.accept(unfinished(new Result(page, name, outcome(ending), ending, since(start))));
                 return;
             }
             boolean hangs = result.get().outcome() == Outcome.HUNG;
@@ -108,6 +112,12 @@ public final class TrialRun {
             }
         }
         awaitEnd(process, page);
+    }
+
+    /** {@return what the end of the process in a trial shows} A JVM that does not start is not the provider's fault. */
+    private Outcome outcome(String ending) {
+        boolean isStarted = hasBegun || !ending.startsWith(JavaProcess.STATUS);
+        return isStarted && !ending.equals(JavaProcess.KILLED) ? Outcome.ENDED : Outcome.UNTRIED;
     }
 
     /** {@return what came of a trial that has ended its process, or hangs: the provider may be known for it} */
@@ -147,6 +157,7 @@ public final class TrialRun {
                     Optional<String> line = process.line(STEP);
                     if (line.isEmpty()) { return Optional.empty(); }
                     if (line.get().equals(TrialProcess.BEGINS)) {
+                        hasBegun = true;
                         limit = System.nanoTime() + patience.toNanos();
                         continue;
                     }
@@ -176,6 +187,9 @@ public final class TrialRun {
         String name = "the end of the process";
         if (!process.ended(subject.deadline().plus(CLOSING))) {
             accept(page, name, Outcome.HUNG, "the process did not end", start);
-        } else if (process.exitStatus() != 0) { accept(page, name, Outcome.ENDED, process.ending(), start); }
+        } else if (process.exitStatus() != 0) {
+            String ending = process.ending();
+            accept(page, name, outcome(ending), ending, start);
+        }
     }
 }

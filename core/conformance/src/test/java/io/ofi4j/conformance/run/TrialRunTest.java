@@ -204,7 +204,7 @@ class TrialRunTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"KILL, ENDED, signal 9", "STOP, WRONG, came nothing within"})
+    @CsvSource({"KILL, UNTRIED, signal 9", "STOP, HUNG, came nothing within"})
     void aFarHalfThatEndsOrHangsIsARowAndTheNextOnesAreTried(String signal, Outcome outcome, String says) {
         Subject subject = subject("tcp;ofi_rxm").within(Patience.seconds(2));
         List<Result> results = new ArrayList<>();
