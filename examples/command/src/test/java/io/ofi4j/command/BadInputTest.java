@@ -174,7 +174,6 @@ class BadInputTest {
             verify -p shm --json /nonexistent/x        > 2 > --json; /nonexistent is none
             verify -p shm --report /nonexistent/x.md   > 2 > --report; /nonexistent is none
             verify -p shm --json /                     > 2 > --json; / is a folder
-            verify -p shm --json /proc/version         > 2 > --json; may not write /proc/version
             verify -p shm --only fi_mr(3) --skip fi_mr(3) > 2 > --only; --skip; nothing to try
             verify -p shm no.invalid                   > 2 > no host 'no.invalid'
             verify -p nonsense localhost               > 2 > No provider 'nonsense'; shm
@@ -185,6 +184,7 @@ class BadInputTest {
             verify -p shm --timeout 5                  > 2 > --timeout; HOST; --server
             verify -p shm --timeout 0 localhost        > 2 > --timeout; '0'; from 1 to 86400
             verify -p shm --server --quirks            > 2 > --server; --quirks
+            verify -p shm --server --limit 5           > 2 > --server; --limit
             verify -p shm --server -B x                > 2 > 'x'; port from 0 to 65535
             verify -p shm -P 0 localhost               > 2 > '0'; port from 1 to 65535
             verify -p shm --server -s no.invalid       > 2 > 'no.invalid'; -s

@@ -1,6 +1,7 @@
 package io.ofi4j.command.device;
 
 import io.ofi4j.command.CommandFailure;
+import io.ofi4j.conformance.JavaProcess;
 import io.ofi4j.conformance.Outcome;
 import io.ofi4j.conformance.Result;
 import java.io.BufferedReader;
@@ -176,7 +177,9 @@ public final class DeviceRun {
         ProcessBuilder builder = Programs.java(more, GroupProcess.class, List.of(name, device, Long.toString(longest),
                 Integer.toString(skip), program.map(Path::toString).orElse("")));
         builder.environment().putIfAbsent("FI_LOG_LEVEL", "warn");
-        return builder.redirectError(ProcessBuilder.Redirect.appendTo(log(name).toFile())).start();
+        Process process = builder.redirectError(ProcessBuilder.Redirect.appendTo(log(name).toFile())).start();
+        JavaProcess.endWithThis(process);
+        return process;
     }
 
     private Path log(String name) { return logs.resolve("stderr-" + name.replaceAll("[^a-zA-Z0-9]+", "-") + ".log"); }
@@ -200,6 +203,10 @@ public final class DeviceRun {
                 others.forEach(ProcessHandle::destroyForcibly);
                 reader.join(2000);
                 if (isInterrupted.getAsBoolean()) { return; }
+                if (!ended && end - System.nanoTime() < 0) {
+                    untried(group, follower.begun == null ? name : follower.begun, Result.TIME_UP);
+                    return;
+                }
                 done = follower.rows;
                 if (ended && process.exitValue() == 0) { return; }
                 boolean isBetween = follower.begun == null;

@@ -2,6 +2,7 @@ package io.ofi4j.command.soak;
 
 import io.ofi4j.command.CommandFailure;
 import io.ofi4j.command.Interrupt;
+import io.ofi4j.conformance.JavaProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -12,7 +13,6 @@ final class Driver {
     /** To start, and to end the last round. */
     private static final Duration ALLOWANCE = Duration.ofSeconds(180);
     private static final long LOOK_MILLIS = 100;
-    private static final int LAST_PATIENCE_SECONDS = 2;
     private static final int SIGNALLED = 128;
 
     private final List<String> arguments;
@@ -45,24 +45,12 @@ final class Driver {
         }
     }
 
-    /** With SIGTERM first, so that it can remove its files. */
-    private static void end(Process process) {
-        process.destroy();
-        try {
-            process.waitFor(LAST_PATIENCE_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        process.destroyForcibly();
-    }
-
     /** {@return its exit code} */
     int run() {
         Process process = Jvm.start(arguments, ProcessBuilder::inheritIO);
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(process)));
+            JavaProcess.endWithThis(process);
         } catch (IllegalStateException e) { // this process is being ended already
-            process.destroyForcibly();
             throw new CommandFailure("The soak was ended before it began.");
         }
         try (Interrupt interrupt = new Interrupt()) {

@@ -64,7 +64,7 @@ record CallCosts(double bare, double critical, double own, double poll, double r
 
     /** In a JVM of its own, which compiles. Empty if it has not measured in time. */
     static Optional<CallCosts> measure(Subject subject) {
-        try (JavaProcess process = JavaProcess.start(COMPILED, CallCosts.class,
+        try (JavaProcess process = JavaProcess.startAnswering(COMPILED, CallCosts.class,
                 List.of(subject.provider(), subject.type().name(), subject.source().orElse("")))) {
             return process.line(LIMIT).map(line -> line.split(" "))
                     .map(words -> Stream.of(words).mapToDouble(Double::parseDouble).toArray())
@@ -101,7 +101,7 @@ record CallCosts(double bare, double critical, double own, double poll, double r
                 costs.addAll(bareReads(info));
             }
         }
-        System.out.println(String.join(" ", costs));
+        JavaProcess.answers().println(String.join(" ", costs));
     }
 
     private static long poll(CompletionQueue queue, int times) {

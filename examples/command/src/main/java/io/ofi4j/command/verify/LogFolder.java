@@ -13,8 +13,10 @@ import java.util.stream.Stream;
 record LogFolder(Path folder, boolean isOwn) implements AutoCloseable {
     static LogFolder of(Optional<Path> named) {
         try {
-            return new LogFolder(named.isPresent() ? named.get() : Files.createTempDirectory("ofi4j-verify"),
+            LogFolder logs = new LogFolder(named.isPresent() ? named.get() : Files.createTempDirectory("ofi4j-verify"),
                     named.isEmpty());
+            Runtime.getRuntime().addShutdownHook(new Thread(logs::close)); // SIGTERM closes nothing
+            return logs;
         } catch (IOException e) {
             throw new CommandFailure("A folder for what the processes say cannot be made: " + e.getMessage() + ".", e);
         }
@@ -22,7 +24,7 @@ record LogFolder(Path folder, boolean isOwn) implements AutoCloseable {
 
     @Override
     public void close() {
-        if (!isOwn) { return; }
+        if (!isOwn || !Files.exists(folder)) { return; }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : List.copyOf(files.sorted(Comparator.reverseOrder()).toList())) {
                 Files.delete(file);

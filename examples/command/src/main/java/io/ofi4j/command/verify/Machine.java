@@ -14,15 +14,41 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What a report says of the machine, the software and the device. */
 final class Machine {
+    /** A shorter one is a part of other words. */
+    private static final int SHORTEST_NAME = 3;
     private static final Path PROCESSOR = Path.of("/proc/cpuinfo");
     /** How kernels of different machines call the model. */
     private static final List<String> MODEL = List.of("model name", "Model", "CPU part");
 
+    private static final String HOST = "/proc/sys/kernel/hostname";
+    /** Also with a port; {@code fi_shm://} is what shm calls its own. */
+    private static final Pattern ADDRESS = Pattern
+            .compile("fi_\\w+://[^\\s'\")]+|\\b\\d{1,3}(?:\\.\\d{1,3}){3}(?::\\d+)?\\b"
+                    + "|\\[?\\b\\p{XDigit}{1,4}(?::\\p{XDigit}{0,4}){2,7}(?:%\\w+)?(?:]:\\d+)?");
+    /** From the root on; what the kernel shows of itself is the same everywhere. */
+    private static final Pattern FILE = Pattern
+            .compile("(?<![\\w./>])/(?!(?:proc|sys)/)[^\\s:;,'\"()|/]+/[^\\s:;,'\"()|]*");
+
     private Machine() {}
+
+    /** {@return a text in which neither host, user, address nor file is named} */
+    static String withoutNames(String text) {
+        String named = ADDRESS.matcher(FILE.matcher(text).replaceAll("<file>")).replaceAll("<address>");
+        String withoutHost = text(HOST).map(host -> withoutName(named, host, "<host>")).orElse(named);
+        return withoutName(withoutHost, System.getProperty("user.name"), "<user>");
+    }
+
+    /** A user such as root is a word of other sentences, too, and names nobody. */
+    private static String withoutName(String text, String name, String instead) {
+        return name.length() < SHORTEST_NAME || name.equals("root") || name.equals("localhost")
+                ? text
+                : text.replaceAll("\\b" + Pattern.quote(name) + "\\b", instead);
+    }
 
     /**
      * With a provider, by what it is.
@@ -72,7 +98,7 @@ final class Machine {
         facts.put("Java", Runtime.version() + ", " + System.getProperty("java.vendor"));
         facts.put("time", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
         if (withNames) {
-            text("/proc/sys/kernel/hostname").ifPresent(name -> facts.put("host", name));
+            text(HOST).ifPresent(name -> facts.put("host", name));
             facts.put("user", System.getProperty("user.name"));
             Optional.ofNullable(System.getProperty("io.ofi4j.library")).ifPresent(file -> facts.put("library", file));
         }

@@ -122,6 +122,7 @@ final class Measurements {
                                 process.ending()));
                         return Optional.empty();
                     }
+                    if (!line.get().startsWith("{")) { continue; } // a word of a provider or of the JVM
                     return Optional
                             .of(Measurement.of(JsonParser.parseString(line.get()).getAsJsonObject(), task.window));
                 } catch (TimeoutException | JsonSyntaxException e) {

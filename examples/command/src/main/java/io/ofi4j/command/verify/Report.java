@@ -27,6 +27,7 @@ final class Report {
 
     private final String kind;
     private final Map<String, String> facts;
+    private final boolean withNames;
     private final List<Result> results = new ArrayList<>();
     private final List<QuirkRun.Finding> quirks = new ArrayList<>();
     private final List<Measurement> measurements = new ArrayList<>();
@@ -39,15 +40,26 @@ final class Report {
      *
      * @param kind the command that makes it
      * @param facts what is said of the machine
+     * @param withNames whether host, user, addresses and files are named
      */
-    Report(String kind, Map<String, String> facts) {
+    Report(String kind, Map<String, String> facts, boolean withNames) {
+        this.withNames = withNames;
         this.kind = kind;
         this.facts = facts;
     }
 
-    void add(Result result) { results.add(result); }
+    void add(Result result) {
+        results.add(new Result(result.page(), result.name(), result.outcome(), allowed(result.text()), result.time()));
+    }
 
-    void add(QuirkRun.Finding finding) { quirks.add(finding); }
+    void add(QuirkRun.Finding finding) {
+        quirks.add(new QuirkRun.Finding(finding.quirk(), finding.isNeeded(), allowed(finding.text())));
+    }
+
+    /** Providers, libraries and the JDK say names in what they say of a failure. */
+    private String allowed(String text) {
+        return withNames ? text : Machine.withoutNames(text);
+    }
 
     void add(Measurement measurement) { measurements.add(measurement); }
 
@@ -116,7 +128,10 @@ final class Report {
 
     /** The last line. */
     String summary() {
-        if (results.isEmpty()) { return "no call was tried"; }
+        if (results.isEmpty()) {
+            return "no call was tried"
+                    + (measurements.isEmpty() ? "" : ", and " + measurements.size() + " measurements were made");
+        }
         String counts = counts(results.stream());
         if (interrupted) { return "interrupted after " + results.size() + " trials: " + counts; }
         long left = results.stream().filter(Result::isCut).count();

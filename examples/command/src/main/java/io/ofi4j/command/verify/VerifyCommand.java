@@ -51,6 +51,12 @@ public final class VerifyCommand implements Callable<Integer> {
     private static final String QUIRKS = "-Dio.ofi4j.quirks=";
     /** The page of what is measured. */
     private static final String PERFORMANCE = "performance";
+    /** What would have no effect at a server. */
+    private static final List<String> OF_CLIENTS = List.of("--only", "--skip", "--quirks", "--without-quirks",
+            "--deadline", "--limit", "--verbose", "--json", "--report", "--with-names");
+    /** What would have no effect on memory of a device. */
+    private static final List<String> OF_PROVIDERS = List.of("--provider", "--endpoint", "--source", "--server",
+            "--source-port", "--destination-port", "--timeout", "--quirks", "--without-quirks", "--deadline");
     private static final int MAX_SECONDS = 86_400;
     private static final int USUAL_TIMEOUT = 10;
     private static final int USUAL_LIMIT = 270;
@@ -169,14 +175,18 @@ public final class VerifyCommand implements Callable<Integer> {
         if (server && host != null) {
             throw misuse("--server waits for a client and HOST names a server: give one of them");
         }
-        if (server && (quirks || withoutQuirks || !only.isEmpty() || !skip.isEmpty() || json != null
-                || markdown != null)) {
-            throw misuse("--server does what the client asks for: give --only, --quirks, --without-quirks, --json and"
-                    + " --report there");
-        }
+        if (server) { requireNone(OF_CLIENTS, "--server does what the client asks for: give %s there"); }
         if (!server && sourcePort != null) { throw misuse("-B goes with --server"); }
         if (host == null && destinationPort != null) { throw misuse("-P goes with HOST, the server to connect to"); }
         if (host == null && !server && timeout != null) { throw misuse("--timeout goes with HOST or --server"); }
+    }
+
+    private void requireNone(List<String> options, String refusal) {
+        for (String option : options) {
+            if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+                throw misuse(refusal.formatted(option));
+            }
+        }
     }
 
     private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }
@@ -203,7 +213,7 @@ public final class VerifyCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Map<String, String> facts = Machine.describe(libfabric, choice, withNames);
         if (other != null) { join(other, choice.subject, libfabric, facts); }
-        Report report = new Report("ofi4j verify", facts);
+        Report report = new Report("ofi4j verify", facts, withNames);
         begin(report);
         long start = System.nanoTime();
         FarHost farHost = other == null ? FarRunner.here(choice.subject) : other;
@@ -212,17 +222,22 @@ public final class VerifyCommand implements Callable<Integer> {
             TrialRun run = new TrialRun(choice.subject, withoutQuirks ? List.of(QUIRKS + "none") : List.of(),
                     Duration.ofSeconds(limit), ends, result -> add(report, result, other), farHost);
             if (other != null) { requireReached(choice.subject, farHost, ends, other); }
-            for (String page : pages) {
-                if (ends.getAsBoolean()) { break; }
-                if (page.equals(PERFORMANCE)) {
-                    measure(choice, report, ends, left(start));
-                } else {
-                    run.run(List.of(page));
-                    if (!ends.getAsBoolean()) { out.println(report.pageLine(page)); }
+            try {
+                for (String page : pages) {
+                    if (ends.getAsBoolean()) { break; }
+                    if (page.equals(PERFORMANCE)) {
+                        measure(choice, report, ends, left(start));
+                    } else {
+                        run.run(List.of(page));
+                        if (!ends.getAsBoolean()) { out.println(report.pageLine(page)); }
+                    }
+                    out.flush();
                 }
-                out.flush();
+                assumptions(choice, report, ends, left(start), farHost);
+            } catch (RuntimeException e) {
+                end(report, true); // with the results so far
+                throw e;
             }
-            assumptions(choice, report, ends, left(start), farHost);
             try {
                 return end(report, ends.getAsBoolean());
             } finally { // also if a report cannot be written
@@ -266,9 +281,12 @@ public final class VerifyCommand implements Callable<Integer> {
     }
 
     private int tryDevice() {
-        if (provider != null || host != null || server) {
-            throw misuse("--device takes no --provider, no --server and no HOST: the trials name theirs, such as"
-                    + " --only shm");
+        String refusal = "--device takes no %s: the trials name their provider, such as --only shm";
+        requireNone(OF_PROVIDERS, refusal);
+        if (host != null) { throw misuse(refusal.formatted("HOST")); }
+        if (memory.longest < 1) {
+            throw misuse(
+                    "Invalid value for option '--longest': '" + memory.longest + "' is not a number of MiB from 1");
         }
         List<String> groups = chosen(DeviceRun.groups());
         PrintWriter out = spec.commandLine().getOut();
@@ -278,7 +296,8 @@ public final class VerifyCommand implements Callable<Integer> {
             DeviceRun run = new DeviceRun(memory.device, memory.longestInBytes(), Optional.ofNullable(memory.program),
                     logs.folder(), Duration.ofSeconds(limit), interrupt::isAsked,
                     result -> add(reports.getFirst(), result, null));
-            Report report = new Report("ofi4j verify --device", Machine.describe(libfabric, run.probe(), withNames));
+            Report report = new Report("ofi4j verify --device", Machine.describe(libfabric, run.probe(), withNames),
+                    withNames);
             reports.add(report);
             begin(report);
             for (String group : groups) {

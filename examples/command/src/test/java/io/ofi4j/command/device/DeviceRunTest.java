@@ -70,6 +70,8 @@ class DeviceRunTest {
                 new String[]{"--device=host", "--only=verbs", "there is no page 'verbs'; there are misuse, shm"},
                 new String[]{"--device=host", "--program=/none", "there is no program '/none'"},
                 new String[]{"--device=host", "--provider=shm", "--device takes no --provider"},
+                new String[]{"--device=host", "--deadline=5", "--device takes no --deadline"},
+                new String[]{"--device=host", "--longest=-5", "'-5' is not a number of MiB"},
                 new String[]{"--logs", "x", "--device=DEVICE"}).forEach(words -> {
                     Run run = Run.of("verify", words[0], words[1]);
                     assertThat(run.exitCode()).as(run.err()).isEqualTo(2);

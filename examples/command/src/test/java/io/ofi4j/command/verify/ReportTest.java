@@ -10,11 +10,13 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a report says of a run that was cut short. */
 @Tag("once")
 class ReportTest {
-    private final Report report = new Report("ofi4j verify", Map.of());
+    private final Report report = new Report("ofi4j verify", Map.of(), false);
 
     @BeforeEach
     void cutShort() { add(Outcome.UNTRIED, Result.TIME_UP); }
@@ -42,6 +44,18 @@ class ReportTest {
 
         assertThat(report.summary()).startsWith("something is wrong: time was up after 1 of 2 trials: ");
         assertThat(report.verdict()).isEqualTo(FindingKind.WRONG);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"java.nio.file.NoSuchFileException: /home/alice/file.tmp, java.nio.file.NoSuchFileException: <file>",
+            "nothing arrives at fi_sockaddr_in://10.1.2.3:4711 (why), nothing arrives at <address> (why)",
+            "at 10.1.2.3:4711 and [fe80::1%eth0]:7, at <address> and <address>",
+            "SIGSEGV in f of libfabric.so.1.32.0, SIGSEGV in f of libfabric.so.1.32.0",
+            "3.5 µs at 12.5 GB/s in 1/2, 3.5 µs at 12.5 GB/s in 1/2"})
+    void neitherFileNorAddressIsNamed(String text, String reported) {
+        add(Outcome.WRONG, text);
+
+        assertThat(report.results().getLast().text()).isEqualTo(reported);
     }
 
     @Test

@@ -155,8 +155,7 @@ class VerifyTest {
             List<ProcessHandle> children = verify.process().children().toList();
             verify.process().destroyForcibly();
 
-            assertThat(children).isNotEmpty()
-                    .allSatisfy(child -> assertThat(child.onExit()).succeedsWithin(LIMIT));
+            assertThat(children).isNotEmpty().allSatisfy(child -> assertThat(child.onExit()).succeedsWithin(LIMIT));
         }
     }
 
