@@ -54,6 +54,9 @@ public record Result(String page, String name, Outcome outcome, String text, Dur
             end = e;
         }
         Duration time = Duration.ofNanos(System.nanoTime() - start);
+        if (end instanceof NoProviderException && !subject.isThere()) {
+            return new Result(page, name, Outcome.UNTRIED, "the provider is not there any more", time);
+        }
         Outcome outcome = outcome(end);
         if (outcome.isWrong() && known.isPresent() && known.get().isShownBy(end)) {
             return new Result(page, name, Outcome.KNOWN, known.get().reason(), time);

@@ -56,6 +56,11 @@ public record Subject(String provider, EndpointType type, Optional<String> sourc
         return source.map(address -> named.source(address, null)).orElse(named);
     }
 
+    /** {@return whether libfabric has the provider at all, whatever it is asked for} */
+    boolean isThere() {
+        return isThere(FabricHints.any().provider(provider));
+    }
+
     private static boolean isThere(FabricHints hints) {
         try {
             return !Libfabric.load().info(hints).isEmpty();

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The script that starts a job where there is no launcher. */
 @Tag("gate")
@@ -43,6 +44,15 @@ class LaunchTest {
     /** A command of the shell that waits until the script has said something. */
     private String awaitSaid(String text) {
         return "until grep -q '" + text + "' " + folder.resolve("err") + "; do sleep 0.02; done; ";
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {",far", "near,", "near,,far"})
+    void aHostWithoutANameIsRefused(String hosts) throws Exception {
+        Run run = launch(Map.of(), "2", "--hosts", hosts, "--", "true");
+
+        assertThat(run.exit()).isEqualTo(2);
+        assertThat(run.err()).singleElement().asString().contains("beside a comma of '" + hosts + "'");
     }
 
     @Test

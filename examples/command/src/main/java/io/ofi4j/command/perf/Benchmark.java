@@ -35,7 +35,7 @@ final class Benchmark {
         this.team = team;
         this.progress = progress;
         this.watchdog = watchdog;
-        this.warmUp = new WarmUp(settings.warmUp());
+        this.warmUp = new WarmUp(settings.warmUp(), team::isAsked);
     }
 
     /** Until all sizes are measured, or the user has enough. */

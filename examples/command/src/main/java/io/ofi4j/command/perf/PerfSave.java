@@ -62,6 +62,7 @@ final class PerfSave implements Callable<Integer> {
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = info(libfabric);
         Path file = Files.createTempFile(folder.toAbsolutePath(), "ofi4j-save", ".tmp");
+        file.toFile().deleteOnExit(); // also after Ctrl-C
         Duration limit = Duration.ofSeconds(timeout);
         try (Watchdog watchdog = Watchdog.start(limit, spec.commandLine().getErr(), "")) {
             watchdog.watchSlow();
