@@ -185,7 +185,8 @@ public final class AddressVector implements AutoCloseable {
 
     synchronized void bind(Object endpoint) {
         requireOpen();
-        if (slots != null && endpoints.isEmpty()) { slots.reset(entries.size()); }
+        boolean isFirst = endpoints.all(Object.class).allMatch(AddressLookup.class::isInstance);
+        if (slots != null && isFirst) { slots.reset(entries.size()); }
         endpoints.add(endpoint);
     }
 

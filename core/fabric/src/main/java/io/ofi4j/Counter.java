@@ -218,6 +218,13 @@ public final class Counter implements AutoCloseable {
         change("fi_cntr_add", operations, ops::fi_cntr_add, () -> added += operations);
     }
 
+    /** Counts an operation that libfabric has not carried out; on the thread of its queue. */
+    void countOne() {
+        try (var _ = guard.enterFromAnyThread()) {
+            if (ops.fi_cntr_add(1) == 0) { added++; }
+        }
+    }
+
     /** Sets the count, 0 or more; fi_cntr_set. */
     public void set(long operations) {
         change("fi_cntr_set", operations, ops::fi_cntr_set, () -> added = operations);

@@ -6,6 +6,7 @@ import io.ofi4j.info.DomainStatistics;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.engine.WritebackErrors;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -203,16 +204,18 @@ final class DomainRegions {
      */
     private void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
-        closing.removeAll(idle);
         for (MemoryRegion region : idle) {
+            StackRoom.require(); // as in a handler at the end of the stack: what is finished halfway stays for ever
             finish(region);
+            closing.remove(region);
             if (region.closeStatus != 0 && region != reporting) {
                 quarantine.noteFailure(region.closeStatus, domain.info().provider());
             }
         }
         quarantine.freeUnusedArenas();
         synchronized (quarantine) {
-            isClosePending = !closing.isEmpty() || quarantine.hasArenasInUse();
+            // what an endpoint holds is not finished by polls, but by letGo
+            isClosePending = closing.stream().anyMatch(region -> holders(region) == 0) || quarantine.hasArenasInUse();
         }
     }
 

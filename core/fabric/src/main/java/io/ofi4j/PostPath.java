@@ -132,7 +132,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         boolean isSilent = (number & ContextSlab.SILENT) != 0;
         if (!isSilent && !queue.buffer(token, READ_COMPLETION, 0)) { return false; }
         Counter counter = endpoint.bindings.counters.of(CounterEvent.READ);
-        if (counter != null) { counter.add(1); }
+        if (counter != null) { counter.countOne(); }
         return true;
     }
 

@@ -14,11 +14,13 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -317,6 +319,12 @@ class CounterTest {
         Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);
     }
 
+    /** The number of threads that wait. */
+    private static long waits() {
+        return Thread.getAllStackTraces().values().stream().filter(frames -> Arrays.stream(frames)
+                .anyMatch(frame -> frame.getClassName().equals(BlockingWait.class.getName()))).count();
+    }
+
     @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void aWaitEndsWithItsDeadlineAnErrorAnAdditionOrAnInterrupt(String provider, WaitObject object) throws Exception {
@@ -338,7 +346,7 @@ class CounterTest {
 
             List<Future<?>> failing = List.of(pool.submit(() -> counter.await(3, Pair.DEADLINE)),
                     pool.submit(() -> counter.await(4, Pair.DEADLINE)));
-            Thread.sleep(100); // both wait; whoever came later would not be told what another was
+            Waiting.BACKOFF.until(() -> waits() == 2, Pair.DEADLINE);
             counter.addErrors(2);
             for (Future<?> one : failing) {
                 assertThatThrownBy(() -> one.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).cause()

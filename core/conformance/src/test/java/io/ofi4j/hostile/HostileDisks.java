@@ -19,6 +19,8 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -45,6 +47,7 @@ final class HostileDisks {
             mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 "$0/image" &&
             mount -o loop "$0/image" "$0/disk" || exit 77
             """;
+    private static final int MS_SYNC = 4;
     private static final String ALL_AS_EXPECTED = "all as expected";
 
     private HostileDisks() {}
@@ -167,7 +170,7 @@ final class HostileDisks {
                 }
                 case 1 -> mapAnew();
                 case 2 -> told(() -> FaultPeer.exit(List.of("sync", "-f", disk.toString()), new ArrayList<>()));
-                case 3 -> told(() -> region.segment().force());
+                case 3 -> told(this::forceMapping);
                 case 4 -> told(this::forceChannel);
                 case 5 -> force();
                 default -> save(random.nextInt(3) == 0 ? Durability.PROCESS_SAFE : Durability.POWER_SAFE);
@@ -228,6 +231,23 @@ final class HostileDisks {
             } catch (IOException | UncheckedIOException e) {
                 System.out.println("did tell of an error");
             }
+        }
+
+        /** Of the region itself, beside ofi4j. */
+        @SuppressWarnings("restricted")
+        private void forceMapping() throws IOException {
+            Linker linker = Linker.nativeLinker();
+            int status;
+            try {
+                status = (int) linker
+                        .downcallHandle(linker.defaultLookup().find("msync").orElseThrow(),
+                                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG,
+                                        ValueLayout.JAVA_INT))
+                        .invokeExact(region.segment(), region.length(), MS_SYNC);
+            } catch (Throwable t) {
+                throw new AssertionError(t);
+            }
+            if (status != 0) { throw new IOException("msync"); }
         }
 
         private void forceChannel() throws IOException {

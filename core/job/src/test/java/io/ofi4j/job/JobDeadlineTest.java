@@ -20,6 +20,7 @@ import io.ofi4j.support.TestProviders;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -215,12 +216,22 @@ class JobDeadlineTest {
         IntFunction<Meeting> meetings = meetings();
         List<RendezvousEngine> ranks = both(
                 rank -> RendezvousEngine.join(meetings.apply(rank), "rank " + rank, Deadline.in(Pair.DEADLINE)));
+        Waiting.BACKOFF.until(() -> watchesThatWait() == 2, Pair.DEADLINE);
         ranks.getFirst().leave(Deadline.in(Duration.ofMillis(10)), null);
 
         Waiting.BACKOFF.until(() -> ranks.getLast().lost() != null, Pair.DEADLINE);
         assertThat(ranks.getLast().lost()).hasMessage(
                 "rank 0 has closed the job, and did not wait longer than 10 ms for the other ranks to close it");
         ranks.getLast().leave(Deadline.in(Duration.ZERO), null);
+    }
+
+    /** The threads that wait for the server's answer to their question whether a rank was lost. */
+    private static long watchesThatWait() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getName().equals("ofi4j-job-watch"))
+                .filter(thread -> Arrays.stream(thread.getValue())
+                        .anyMatch(frame -> frame.getClassName().equals(SealedChannel.class.getName())))
+                .count();
     }
 
     private static IntFunction<Job> jobs() {

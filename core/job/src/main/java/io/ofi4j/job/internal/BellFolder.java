@@ -217,8 +217,9 @@ public final class BellFolder implements AutoCloseable {
         } catch (ConnectException e) { // nobody listens
             socket.close();
             throw e;
-        } catch (SocketException e) { // EAGAIN
+        } catch (SocketException e) {
             socket.close();
+            if (!Files.exists(folder.resolve(SOCKET))) { throw e; }
             throw new IOException(
                     e.getMessage() + ": perhaps " + BACKLOG + " peers wait until the owner of " + folder + " sleeps",
                     e);
