@@ -62,6 +62,8 @@ public final class Counter implements AutoCloseable {
     private final OpenChildren bound = new OpenChildren();
     /** The number of errors already reported to the application. */
     private long knownErrors;
+    /** The number of errors that the application has set last. */
+    private long errorsSet;
     /**
      * Whether the native counter may be called. Where each queue is a domain of its own, a call before an endpoint was
      * enabled with the counter ends the process. Until then the counts are those that the application added.
@@ -238,7 +240,7 @@ public final class Counter implements AutoCloseable {
     /** Sets the count of errors, 0 or more; fi_cntr_seterr. */
     public void setErrors(long operations) {
         change("fi_cntr_seterr", operations, ops::fi_cntr_seterr, () -> {
-            knownErrors = addedErrors = operations;
+            knownErrors = addedErrors = errorsSet = operations;
             failures = uncounted = 0;
         });
     }
@@ -288,7 +290,7 @@ public final class Counter implements AutoCloseable {
             requireOpen();
             if (Long.compareUnsigned(count(), threshold) >= 0) { return true; }
             long errors = errors();
-            long fresh = errors - (errors < errorsBefore ? knownErrors : errorsBefore); // fewer after setErrors
+            long fresh = errors - (errors < errorsBefore ? knownErrors : Math.max(errorsBefore, errorsSet));
             knownErrors = errors;
             if (fresh != 0) {
                 throw new FabricException("waiting for " + threshold + " on " + this + " ended: "

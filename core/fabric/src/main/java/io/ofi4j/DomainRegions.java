@@ -203,7 +203,7 @@ final class DomainRegions {
      *         closes
      */
     private void finishIdle(MemoryRegion reporting) {
-        List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
+        List<MemoryRegion> idle = closing.stream().filter(this::isIdle).toList();
         for (MemoryRegion region : idle) {
             StackRoom.require(); // as in a handler at the end of the stack: what is finished halfway stays for ever
             finish(region);
@@ -217,6 +217,11 @@ final class DomainRegions {
             // what an endpoint holds is not finished by polls, but by letGo
             isClosePending = closing.stream().anyMatch(region -> holders(region) == 0) || quarantine.hasArenasInUse();
         }
+    }
+
+    /** A domain that is closed has no open queue; another thread may have let go of the last region. */
+    private boolean isIdle(MemoryRegion region) {
+        return (domain.isClosed() ? holders(region) : domain.queues.inFlight(region)) == 0;
     }
 
     /** Deregisters a region that nothing in flight uses, and frees what it owns. */

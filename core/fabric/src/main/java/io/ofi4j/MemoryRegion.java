@@ -65,6 +65,7 @@ public final class MemoryRegion implements AutoCloseable {
 
     /** The length of a region of several segments: every range is out of bounds. */
     private static final long NOT_ADDRESSABLE = -1;
+    private static final long LOOK_NANOS = 1_000_000;
 
     final Domain domain;
     /**
@@ -411,8 +412,8 @@ public final class MemoryRegion implements AutoCloseable {
     /**
      * Refuses new operations, and deregisters the memory when none is in flight; fi_close, fi_mr(3). It does not wait
      * for operations. Those that an endpoint's close has canceled count until the provider has closed the endpoint,
-     * which over {@code shm} may be when its peers' address vectors are closed; the domain may be closed before. If it
-     * throws FabricException, because libfabric could not deregister the memory, the region is closed nevertheless, and
+     * which over {@code shm} may be when its peers' address vectors are closed; the domain may be closed before, unless
+     * the region has a counter. If it throws FabricException, because libfabric could not deregister the memory, the region is closed nevertheless, and
      * memory that ofi4j allocated is not freed.
      */
     @Override
@@ -444,7 +445,8 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public void close(Duration deadline) {
         close();
-        if (!Waiting.YIELD.tryUntil(this::isFinished, deadline)) {
+        long[] nextLook = {System.nanoTime()};
+        if (!Waiting.YIELD.tryUntil(() -> isFinished(nextLook), deadline)) {
             throw new FabricTimeoutException("closing " + this, deadline,
                     domain.regions.holders(this) == 0
                             ? "Operations on it are still in flight: poll their completion queue, or close their"
@@ -464,11 +466,16 @@ public final class MemoryRegion implements AutoCloseable {
                 || scope.isAlive() && (kind != MemoryKind.DEVICE || DeviceDrivers.hasMemory(deviceInterface, address));
     }
 
-    private boolean isFinished() {
-        domain.regions.finishIdle(); // a handler that threw may have kept a poll from it
+    private boolean isFinished(long[] nextLook) {
         synchronized (domain) {
-            return state == State.CLOSED;
+            if (state == State.CLOSED) { return true; }
         }
+        long now = System.nanoTime();
+        if (now - nextLook[0] >= 0) { // seldom, for it stops polls: a handler that threw may have kept one from it
+            nextLook[0] = now + LOOK_NANOS;
+            domain.regions.finishIdle();
+        }
+        return false;
     }
 
     @Override

@@ -208,10 +208,20 @@ public final class JavaProcess implements AutoCloseable {
      */
     public static void endWithThis(Process process) {
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(process)));
+            Thread hook = new Thread(() -> end(process));
+            Runtime.getRuntime().addShutdownHook(hook);
+            process.onExit().thenRun(() -> forget(hook));
         } catch (IllegalStateException e) {
             process.destroyForcibly();
             throw e;
+        }
+    }
+
+    private static void forget(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            assert e.getMessage() != null; // this process ends
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
@@ -98,7 +99,7 @@ class SaveTest {
             pair.rma().write(source.slice(0, LENGTH), pair.far, target.remote(), 1);
             pair.saver.save(pair.far, target.remote(), Durability.PROCESS_SAFE, 2);
             pair.await(2);
-            assertThat(unwrittenKilobytes(target)).as("before").isPositive();
+            assumeThat(unwrittenKilobytes(target)).as("nobody else has had the pages written").isPositive();
 
             pair.saver.save(pair.far, target.remote(), Durability.POWER_SAFE, 3);
             pair.await(3);

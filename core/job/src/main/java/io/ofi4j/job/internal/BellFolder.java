@@ -120,6 +120,7 @@ public final class BellFolder implements AutoCloseable {
     private static boolean isAbandoned(Path folder) throws IOException {
         try {
             ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(folder.resolve(FILE)));
+            if (content.capacity() > FILE_LENGTH) { return false; } // of another release
             if (content.capacity() == FILE_LENGTH) { return Maker.decode(content.position(PROCESS_AT)).isGone(); }
         } catch (NoSuchFileException e) {
             assert NAME.matcher(folder.getFileName().toString()).matches(); // its maker was killed, or is at work
@@ -211,8 +212,9 @@ public final class BellFolder implements AutoCloseable {
         SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             socket.configureBlocking(false);
-            boolean isConnected = socket.connect(UnixDomainSocketAddress.of(folder.resolve(SOCKET)));
-            assert isConnected; // with such sockets it is so at once, or never
+            if (!socket.connect(UnixDomainSocketAddress.of(folder.resolve(SOCKET)))) { // it does so at once, or never
+                throw new IOException("a socket of this machine did not connect");
+            }
             return socket;
         } catch (ConnectException e) { // nobody listens
             socket.close();

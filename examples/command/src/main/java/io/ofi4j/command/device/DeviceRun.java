@@ -191,7 +191,7 @@ public final class DeviceRun {
             int done = 0;
             for (int starts = 0; starts <= MAX_RESTARTS && !isInterrupted.getAsBoolean(); starts++) {
                 if (deadline - System.nanoTime() < TimeUnit.SECONDS.toNanos(3)) {
-                    untried(group, name, Result.TIME_UP);
+                    untried(group, name, deadline == end ? Result.TIME_UP : "its " + seconds + " s were over");
                     return;
                 }
                 Follower follower = new Follower(group, done);

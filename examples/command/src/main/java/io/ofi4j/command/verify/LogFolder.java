@@ -15,7 +15,12 @@ record LogFolder(Path folder, boolean isOwn) implements AutoCloseable {
         try {
             LogFolder logs = new LogFolder(named.isPresent() ? named.get() : Files.createTempDirectory("ofi4j-verify"),
                     named.isEmpty());
-            Runtime.getRuntime().addShutdownHook(new Thread(logs::close)); // SIGTERM closes nothing
+            try {
+                Runtime.getRuntime().addShutdownHook(new Thread(logs::close)); // SIGTERM closes nothing
+            } catch (IllegalStateException e) { // this process ends already
+                logs.close();
+                throw e;
+            }
             return logs;
         } catch (IOException e) {
             throw new CommandFailure("A folder for what the processes say cannot be made: " + e.getMessage() + ".", e);

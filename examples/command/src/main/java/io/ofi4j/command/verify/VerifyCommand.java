@@ -235,7 +235,11 @@ public final class VerifyCommand implements Callable<Integer> {
                 }
                 assumptions(choice, report, ends, left(start), farHost);
             } catch (RuntimeException e) {
-                end(report, true); // with the results so far
+                try {
+                    end(report, true); // with the results so far
+                } catch (RuntimeException another) {
+                    e.addSuppressed(another);
+                }
                 throw e;
             }
             try {

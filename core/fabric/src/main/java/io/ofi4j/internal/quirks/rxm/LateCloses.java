@@ -89,7 +89,10 @@ final class LateCloses {
 
     /** The JVM ends: no queue may reach a Java method any more. */
     static synchronized void end() {
-        EMPTYING.forEach((queue, late) -> FunctionSlot.tableOfReads(queue).set(late.table));
+        EMPTYING.forEach((queue, late) -> {
+            // one whose endpoint is being closed may be freed already; its thread does not return to Java
+            if (!late.dropsReceives) { FunctionSlot.tableOfReads(queue).set(late.table); }
+        });
         EMPTYING.clear();
         REPLACED.clear();
     }
