@@ -156,13 +156,16 @@ public final class MemoryRegion implements AutoCloseable {
      * {@return the memory} If ofi4j allocated or mapped it, access to the segment throws after the region is closed.
      * The segment of a mapped file is a view: use {@link #force()}, not {@link MemorySegment#force()}.
      *
-     * @throws IllegalStateException if the region has several segments
+     * @throws IllegalStateException if the region has several segments, or is a file's mapping that was closed
      * @throws UnsupportedOperationException if it is memory of a device
      */
     public MemorySegment segment() {
         if (memory == null) { throw severalSegments(); }
         if (kind == MemoryKind.DEVICE) {
             throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
+        }
+        if (state == State.CLOSED && arena != null && mapped.isMapped()) {
+            throw new IllegalStateException(this + " is closed");
         }
         return memory;
     }
