@@ -231,7 +231,7 @@ public final class AddressVector implements AutoCloseable {
     public Peer insert(EndpointAddress address) {
         return domain.queues.locked(this, () -> {
             requireOpen();
-            AddressFormats.require(domain.info(), address);
+            AddressFormats.requireForVector(domain.info(), address);
             if (lacksEndpoint()) { throw new IllegalStateException(endpointRefusal); }
             return domain.quirks.insert(address, view, () -> insertLocked(address), Peer::refuse);
         });
@@ -593,7 +593,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
-        AddressFormats.require(domain.info(), address);
+        AddressFormats.requireForVector(domain.info(), address);
         return AvOps.fi_av_straddr(handle, address.toBytes());
     }
 

@@ -18,6 +18,7 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.internal.engine.NativeFabricInfo;
@@ -172,6 +173,7 @@ public final class Libfabric {
      *
      * @throws NoProviderException if nothing matches; the message names what is available instead
      * @throws UnsupportedOperationException if this libfabric is too old for a requested capability
+     * @throws IllegalArgumentException if an address of the hints is longer or shorter than its format
      */
     public List<FabricInfo> info(FabricHints hints) {
         FabricCalls.Found found = find(hints, HANDLED_MODES, handledModes(hints));
@@ -242,6 +244,7 @@ public final class Libfabric {
             throw new UnsupportedOperationException(
                     "FabricHints.rescan needs libfabric 2.2 or newer; this is " + version + ".");
         }
+        AddressFormats.require(hints);
         InfoHandle its = Hints.of(hints, modes, memoryRegionModes);
         boolean hasSource = hints.sourceNode().isPresent() || hints.sourceService().isPresent();
         if (hints.destinationNode().isEmpty()) {

@@ -146,6 +146,21 @@ public class ChosenAddressTest {
         }
     }
 
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void anAddressLongerThanItsFormatIsRefused(String provider) {
+        if (provider.equals("shm")) {
+            return; // whose addresses are texts
+        }
+        try (Pair pair = new Pair(provider); Endpoint endpoint = pair.domain.openEndpoint()) {
+            EndpointAddress longer = EndpointAddress.of(Arrays.copyOf(free(provider).toBytes(), 60_000),
+                    pair.domain.info().addressFormat());
+
+            assertThatIllegalArgumentException().isThrownBy(() -> endpoint.address(longer))
+                    .withMessageContaining("bytes, not 60000");
+        }
+    }
+
     @Test
     void anShmEndpointIsCalledAsEndpointsAre() {
         try (Pair pair = new Pair("shm"); Endpoint endpoint = pair.domain.openEndpoint()) {

@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.errors.NoProviderException;
@@ -18,6 +19,7 @@ import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.TestProviders;
 import java.net.InetSocketAddress;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -54,6 +56,39 @@ class HintsTest {
         assertThat(info.destinationAddress()).contains(destination);
         assertThat(info.sourceAddress().orElseThrow().toString()).startsWith(host + ":");
         assertThat(info.addressFormat()).isEqualTo(source.format());
+    }
+
+    /** Some providers copy as many bytes as an address has into a place of 48. */
+    @ForEachProvider
+    @MethodSource("networks")
+    void anAddressThatIsNotAsLongAsItsFormatReachesNoProvider(String provider) {
+        byte[] bytes = EndpointAddress.of(new InetSocketAddress(TestProviders.address(provider), 0)).toBytes();
+        byte[] ofNoFamily = {77, 0};
+        FabricHints hints = TestProviders.hints(provider);
+
+        for (int length : new int[]{1, bytes.length - 1, bytes.length + 1, 49, 65_535}) {
+            EndpointAddress other = EndpointAddress.of(Arrays.copyOf(bytes, length), AddressFormat.SOCKADDR_IN);
+            assertRefused(hints.source(other), length);
+            assertRefused(hints.destination(other), length);
+        }
+        assertRefused(hints.source(EndpointAddress.of(Arrays.copyOf(bytes, 17))), 17);
+        assertRefused(hints.destination(EndpointAddress.of(Arrays.copyOf(ofNoFamily, 49))), 49);
+    }
+
+    private static void assertRefused(FabricHints hints, int length) {
+        assertThatIllegalArgumentException().isThrownBy(() -> LIBFABRIC.info(hints))
+                .withMessageContaining(length + " bytes are no address");
+    }
+
+    @ForEachProvider
+    @MethodSource("networks")
+    void aDestinationLongerThanItsFormatIsRefused(String provider) {
+        FabricInfo info = TestProviders.info(provider);
+        EndpointAddress address = EndpointAddress.of(new InetSocketAddress(TestProviders.address(provider), 7471));
+        EndpointAddress longer = EndpointAddress.of(Arrays.copyOf(address.toBytes(), 60_000), info.addressFormat());
+
+        assertThatIllegalArgumentException().isThrownBy(() -> info.withDestination(longer))
+                .withMessageContaining("bytes, not 60000");
     }
 
     @ForEachProvider

@@ -19,6 +19,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -216,6 +217,10 @@ class MulticastTest {
                     .withMessageContaining("SOCKADDR_IN");
             assertThatIllegalArgumentException().isThrownBy(() -> member.join(EndpointAddress.of(new byte[]{2, 0, 1})))
                     .withMessageContaining("16 bytes, not 3");
+            EndpointAddress group = member.groupAtPort(1);
+            EndpointAddress longer = EndpointAddress.of(Arrays.copyOf(group.toBytes(), 60_000), group.format());
+            assertThatIllegalArgumentException().isThrownBy(() -> member.join(longer))
+                    .withMessageContaining("16 bytes, not 60000");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> member.join(TestProviders.info("shm").addressNamed("group")));
         }

@@ -212,6 +212,9 @@ final class MisuseOfValues {
                         s -> Libfabric.load().info(FabricHints.any().provider("nonsense"))),
                 refused("a domain that is not there", NoProviderException.class, "no domain 'nonsense'",
                         s -> Libfabric.load().info(FabricHints.any().provider("shm").domain("nonsense"))),
+                value("hints with a source that is cut off", "15 bytes are no address",
+                        () -> Libfabric.load().info(
+                                FabricHints.any().source(EndpointAddress.of(new byte[15], AddressFormat.SOCKADDR_IN)))),
                 value("a name of the environment with =", "without '='", () -> Libfabric.load(Map.of("A=B", "c"))),
                 refused("providers after loading", IllegalStateException.class, "loaded already",
                         s -> Libfabric.load(List.of(Hook.TRACE))),

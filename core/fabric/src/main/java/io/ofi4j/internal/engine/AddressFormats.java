@@ -2,21 +2,25 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.info.AddressFormat;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.Attributes;
+import io.ofi4j.internal.ffi.Hints;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * Checks addresses before a provider gets them: it reads as many bytes as an address of its own format has. Some
- * providers have other addresses than their infos say, which are longer: an address that says that it has the format
- * of the info goes to the provider as it is.
+ * Checks addresses before a provider gets them. Where a call passes no length, it reads as many bytes as an address of
+ * its own format has; elsewhere it copies as many as there are, whatever room it has.
  */
 public final class AddressFormats {
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
+    /** Also what providers have room for where they take an address of any family. */
+    private static final int SOCKADDR_IB_LENGTH = 48;
     private static final short AF_INET = 2;
     private static final short AF_INET6 = 10;
     private static final int PORT_OFFSET = 2;
@@ -31,10 +35,43 @@ public final class AddressFormats {
 
     /** Refuses an address that does not have the format of the provider. */
     public static void require(FabricInfo info, EndpointAddress address) {
-        mismatch(info, address).ifPresent(what -> {
+        require(info, address, false);
+    }
+
+    /**
+     * As {@link #require(FabricInfo, EndpointAddress)}, for calls that pass no length. Some providers, such as lnx,
+     * have longer addresses than their infos say: one that says that it has the format of the info may be longer.
+     */
+    public static void requireForVector(FabricInfo info, EndpointAddress address) { require(info, address, true); }
+
+    private static void require(FabricInfo info, EndpointAddress address, boolean mayBeLonger) {
+        mismatch(info, address, mayBeLonger).ifPresent(what -> {
             throw new IllegalArgumentException("addresses of provider " + info.provider() + " have " + what
                     + ": does the peer use the same provider and address family?");
         });
+    }
+
+    /**
+     * Refuses hints with an address that is not as long as its format. Where they ask for no format, any provider may
+     * get the address.
+     */
+    public static void require(FabricHints hints) {
+        AddressFormat asked = Hints.addressFormat(hints);
+        Stream.of(hints.sourceAddress(), hints.destinationAddress()).flatMap(Optional::stream).forEach(address -> {
+            byte[] bytes = address.toBytes();
+            if (bytes.length != lengthInHints(asked, bytes)) {
+                throw new IllegalArgumentException(bytes.length + " bytes are no address of the format " + asked
+                        + ", which the hints ask for: pass the whole address, with its format");
+            }
+        });
+    }
+
+    private static int lengthInHints(AddressFormat asked, byte[] bytes) {
+        if (asked == AddressFormat.SOCKADDR_IB) { return SOCKADDR_IB_LENGTH; }
+        boolean isAnyFamily = asked == AddressFormat.SOCKADDR || !isKnown(asked);
+        return isAnyFamily && family(bytes) != AF_INET && family(bytes) != AF_INET6
+                ? Math.min(bytes.length, SOCKADDR_IB_LENGTH)
+                : lengthOf(isAnyFamily ? AddressFormat.SOCKADDR : asked, bytes);
     }
 
     /** Refuses an address of IP that is not the address of a multicast group. It has the format of the provider. */
@@ -50,7 +87,7 @@ public final class AddressFormats {
     }
 
     /** What the addresses of the provider have, for an exception; empty if this address has it, too. */
-    private static Optional<String> mismatch(FabricInfo info, EndpointAddress address) {
+    private static Optional<String> mismatch(FabricInfo info, EndpointAddress address, boolean mayBeLonger) {
         AddressFormat format = info.addressFormat();
         if (address.format() != format && isKnown(address.format()) && isKnown(format)) {
             return Optional.of("the format " + info.addressFormatName() + ", not "
@@ -58,7 +95,7 @@ public final class AddressFormats {
         }
         byte[] bytes = address.toBytes();
         int length = lengthOf(format, bytes);
-        boolean isLonger = bytes.length > length && address.format() == format;
+        boolean isLonger = mayBeLonger && bytes.length > length && address.format() == format;
         if (bytes.length != length && !isLonger) { return Optional.of(length + " bytes, not " + bytes.length); }
         // Where a vector is empty, some providers take the length of all later addresses from this one's family.
         if (isInternet(format) && family(bytes) != (length == SOCKADDR_IN_LENGTH ? AF_INET : AF_INET6)) {
@@ -75,8 +112,7 @@ public final class AddressFormats {
         return switch (format) {
             case SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
             case SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
-            case SOCKADDR ->
-                bytes.length >= Short.BYTES && family(bytes) == AF_INET6 ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
+            case SOCKADDR -> family(bytes) == AF_INET6 ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
             default -> bytes.length;
         };
     }
@@ -87,7 +123,7 @@ public final class AddressFormats {
     }
 
     private static short family(byte[] bytes) {
-        return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).getShort(0);
+        return bytes.length < Short.BYTES ? 0 : ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).getShort(0);
     }
 
     /**
@@ -97,10 +133,9 @@ public final class AddressFormats {
      * part, and a later lookup of them ends the JVM.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
-        if (info.addressFormat() == AddressFormat.STR || mismatch(info, address).isPresent()) { return false; }
+        if (info.addressFormat() == AddressFormat.STR || mismatch(info, address, false).isPresent()) { return false; }
         if (!isInternet(info.addressFormat())) { return true; }
         byte[] bytes = address.toBytes();
-        if (bytes.length != lengthOf(info.addressFormat(), bytes)) { return false; }
         boolean hasPort = (bytes[PORT_OFFSET] | bytes[PORT_OFFSET + 1]) != 0;
         IntStream host = bytes.length == SOCKADDR_IN_LENGTH
                 ? IntStream.range(IPV4_OFFSET, IPV4_OFFSET + IPV4_LENGTH)

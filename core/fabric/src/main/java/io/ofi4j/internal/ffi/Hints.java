@@ -49,7 +49,8 @@ public final class Hints {
         fi_fabric_attr.name(info.fabric(), LibC.strdup(hints.fabric().orElse(null)));
         fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(hints.provider().orElse(null)));
         fi_rx_attr.op_flags(info.receive(), bits(hints.receiveOperationFlags(), OperationFlag::bit));
-        fi_info.addr_format(info.pointer(), addressFormat(hints));
+        AddressFormat format = addressFormat(hints); // one without a number says nothing
+        fi_info.addr_format(info.pointer(), format == AddressFormat.OTHER ? 0 : format.value());
         applyAttributes(info, hints.attributes());
         applyLimits(info, hints.attributes());
         return info.withBytes(hints.sourceAddress().map(EndpointAddress::toBytes).orElse(null),
@@ -57,13 +58,12 @@ public final class Hints {
                 hints.attributes().authorizationKey());
     }
 
-    /** The format that was asked for, or else that of an address; a format without a number says nothing. */
-    private static int addressFormat(FabricHints hints) {
-        AddressFormat format = hints.addressFormat() != AddressFormat.UNSPECIFIED
+    /** {@return the format that hints ask for: their own, or else that of an address} */
+    public static AddressFormat addressFormat(FabricHints hints) {
+        return hints.addressFormat() != AddressFormat.UNSPECIFIED
                 ? hints.addressFormat()
                 : hints.sourceAddress().or(hints::destinationAddress).map(EndpointAddress::format)
                         .orElse(AddressFormat.UNSPECIFIED);
-        return format == AddressFormat.OTHER ? 0 : format.value();
     }
 
     private static void applyAttributes(InfoHandle info, AttributeHints attributes) {
