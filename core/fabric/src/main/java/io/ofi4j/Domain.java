@@ -230,12 +230,13 @@ public final class Domain implements AutoCloseable {
 
     /**
      * Opens an endpoint that connects from the address of a passive endpoint; fi_endpoint(3) with the passive endpoint
-     * as the handle of the info. The passive endpoint must not listen, and can only be closed afterwards. Bind, enable
-     * and connect the new endpoint as any other of its type.
+     * as the handle of the info. The passive endpoint must not listen, and can only be closed afterwards, also where
+     * this fails. Bind, enable and connect the new endpoint as any other of its type.
      *
      * @param passive a passive endpoint of the same fabric whose info is of this domain
      * @throws IllegalArgumentException if it is of another fabric or domain
-     * @throws IllegalStateException if it listens, is closed, or another endpoint has taken over its address already
+     * @throws IllegalStateException if it listens, is closed, or another endpoint has taken over its address already,
+     *         or has failed to
      */
     public synchronized Endpoint openEndpoint(PassiveEndpoint passive) {
         beginOpen();

@@ -37,7 +37,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     private enum State {
         OPEN,
         LISTENING,
-        /** An active endpoint has taken over its address. */
+        /** An active endpoint has taken over its address, or has failed to. */
         TAKEN_OVER,
         CLOSED
     }
@@ -92,11 +92,12 @@ public final class PassiveEndpoint implements AutoCloseable {
      * Binds the queue that reports connection requests; fi_pep_bind.
      *
      * @param events a queue of the same fabric
-     * @throws IllegalStateException if an event queue is bound already
+     * @throws IllegalStateException if an event queue is bound already, or an active endpoint has taken over the
+     *         address
      */
     public PassiveEndpoint bind(EventQueue events) {
         return lock.locked(() -> {
-            requireOpen();
+            requireNotTaken();
             if (events.fabric != fabric) {
                 throw new IllegalArgumentException("the event queue and " + this + " must be of the same fabric");
             }
@@ -118,13 +119,12 @@ public final class PassiveEndpoint implements AutoCloseable {
      *
      * @param connections at least 1
      * @throws IllegalArgumentException if the number is below 1
-     *
-     * @throws IllegalStateException if this endpoint listens already
+     * @throws IllegalStateException if this endpoint listens already, or an active endpoint has taken over its address
      * @throws UnsupportedOperationException if the provider does not offer it
      */
     public PassiveEndpoint backlog(int connections) {
         return lock.locked(() -> {
-            requireOpen();
+            requireNotTaken();
             if (connections < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + connections); }
             if (isListening()) { throw new IllegalStateException(this + " listens already"); }
             int status = FidOps.fi_control(handle, FabricConstants.FI_BACKLOG, connections);
@@ -141,12 +141,12 @@ public final class PassiveEndpoint implements AutoCloseable {
      * {@link #listen} sets it. For port 0 the system chooses a port, which {@link #address()} then has.
      *
      * @param address an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}
-     * @throws IllegalStateException if this endpoint listens already
+     * @throws IllegalStateException if this endpoint listens already, or an active endpoint has taken over its address
      * @throws UnsupportedOperationException if the provider gives its endpoints an address when they are opened
      */
     public PassiveEndpoint address(EndpointAddress address) {
         return lock.locked(() -> {
-            requireOpen();
+            requireNotTaken();
             if (isListening()) {
                 throw new IllegalStateException(this + " listens, and has its address: set one before it listens");
             }
@@ -159,17 +159,17 @@ public final class PassiveEndpoint implements AutoCloseable {
      * Starts listening: from now on peers can connect; fi_listen, fi_cm(3). If it throws FabricException, for example
      * because the address is in use, close this endpoint.
      *
-     * @throws IllegalStateException if no event queue is bound, or this endpoint listens already
+     * @throws IllegalStateException if no event queue is bound, this endpoint listens already, or an active endpoint
+     *         has taken over its address
      */
     public PassiveEndpoint listen() {
         return lock.locked(() -> {
-            requireOpen();
+            requireNotTaken();
             if (queue == null || isListening()) {
                 throw new IllegalStateException(queue == null
                         ? "bind an event queue to " + this + " before it listens"
                         : this + " listens already");
             }
-            requireNotTaken();
             chosen.apply(handle);
             Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
             state = State.LISTENING;
@@ -209,18 +209,14 @@ public final class PassiveEndpoint implements AutoCloseable {
 
     /**
      * Opens an active endpoint that takes over the address of this one, which can then only be closed; inside the lock.
+     * Also where that fails: the provider may have taken it, and freed it.
      */
     <R> R handOver(Function<Handle, R> open) {
-        requireOpen();
-        if (state != State.OPEN) {
-            throw new IllegalStateException(isListening()
-                    ? this + " listens: open another endpoint to connect"
-                    : "an active endpoint has taken over the address of " + this + " already");
-        }
+        requireNotTaken();
+        if (isListening()) { throw new IllegalStateException(this + " listens: open another endpoint to connect"); }
         chosen.apply(handle);
-        R taken = open.apply(handle);
         state = State.TAKEN_OVER;
-        return taken;
+        return open.apply(handle);
     }
 
     void forget(ConnectionRequest request) { requests.remove(request); }
@@ -257,8 +253,10 @@ public final class PassiveEndpoint implements AutoCloseable {
     private void requireOpen() { if (isClosed()) { throw new IllegalStateException(this + " is closed"); } }
 
     private void requireNotTaken() {
+        requireOpen();
         if (state == State.TAKEN_OVER) {
-            throw new IllegalStateException("an active endpoint has taken over the address of " + this);
+            throw new IllegalStateException("an active endpoint has taken over the address of " + this
+                    + ", or has failed to: close this one, and open another");
         }
     }
 

@@ -107,6 +107,12 @@ class ConnectionTest {
                 assertThatIllegalStateException().isThrownBy(() -> domain.openEndpoint(passive))
                         .withMessageContaining("taken over");
                 assertThatIllegalStateException().isThrownBy(passive::listen).withMessageContaining("taken over");
+                assertThatIllegalStateException().isThrownBy(() -> passive.bind(listener.events))
+                        .withMessageContaining("taken over");
+                assertThatIllegalStateException().isThrownBy(() -> passive.backlog(1))
+                        .withMessageContaining("taken over");
+                assertThatIllegalStateException().isThrownBy(() -> passive.address(own))
+                        .withMessageContaining("taken over");
                 client.connection().connect(listener.passive.address());
                 Endpoint server = listener.server(listener.request());
                 server.connection().accept(Pair.DEADLINE);
