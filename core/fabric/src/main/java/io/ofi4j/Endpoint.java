@@ -180,8 +180,7 @@ public final class Endpoint implements AutoCloseable {
         }
         NativeFabricInfo found = NativeFabricInfo.requireSameDomain(passive.info(), domain.info());
         requireDestination(found);
-        return passive.lock.locked(() -> passive
-                .handOver(handle -> open(domain, passive.info(), found.handle().withHandle(handle), null)));
+        return passive.lock.locked(() -> passive.handOver(its -> open(domain, passive.info(), its, null)));
     }
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {

@@ -56,6 +56,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final ChosenAddress chosen;
     /** Whether the provider uses the endpoint after its close, so that it is freed with the fabric. */
     private final boolean staysAfterClose;
+    /** Whether an endpoint that takes over its address gets that alone: with the handle it would free this one. */
+    private final boolean passesAddress;
     private final Set<ConnectionRequest> requests = new HashSet<>();
     private EventQueue queue;
     private State state = State.OPEN;
@@ -69,6 +71,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         Quirks quirks = NativeFabricInfo.of(info).chosenQuirks();
         this.chosen = new ChosenAddress(info, quirks);
         this.staysAfterClose = quirks.has(Fact.PASSIVE_ENDPOINTS_STAY);
+        this.passesAddress = quirks.has(Fact.PASSIVE_ENDPOINTS_FREED_BY_OTHERS);
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
@@ -210,13 +213,21 @@ public final class PassiveEndpoint implements AutoCloseable {
     /**
      * Opens an active endpoint that takes over the address of this one, which can then only be closed; inside the lock.
      * Also where that fails: the provider may have taken it, and freed it.
+     *
+     * @param open opens it with a native info
      */
-    <R> R handOver(Function<Handle, R> open) {
+    <R> R handOver(Function<InfoHandle, R> open) {
         requireNotTaken();
         if (isListening()) { throw new IllegalStateException(this + " listens: open another endpoint to connect"); }
-        chosen.apply(handle);
+        InfoHandle its = NativeFabricInfo.of(info).handle();
+        if (passesAddress) {
+            its = chosen.asSource(its);
+        } else {
+            chosen.apply(handle);
+            its = its.withHandle(handle);
+        }
         state = State.TAKEN_OVER;
-        return open.apply(handle);
+        return open.apply(its);
     }
 
     void forget(ConnectionRequest request) { requests.remove(request); }

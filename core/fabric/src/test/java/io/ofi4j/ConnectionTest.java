@@ -13,6 +13,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
@@ -120,6 +121,51 @@ class ConnectionTest {
 
                 assertThat(client.address()).isEqualTo(own);
             }
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void anEndpointThatTookOverAnAddressMayBeClosedUnconnected(String provider) {
+        Forked.Result result = Forked.run(TakesOver.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** With an address of the hints, and with one that was chosen. */
+    static final class TakesOver {
+        private TakesOver() {}
+
+        public static void main(String[] arguments) {
+            try (Listener listener = new Listener(arguments[0])) {
+                closeUnconnected(listener, false);
+                closeUnconnected(listener, !arguments[0].equals("verbs")); // which takes none
+            }
+        }
+
+        private static void closeUnconnected(Listener listener, boolean chooses) {
+            try (PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(listener.active())) {
+                if (chooses) { passive.address(EndpointAddress.of(new InetSocketAddress("127.0.0.1", 0))); }
+                try (Endpoint opened = listener.domain.openEndpoint(passive)) {
+                    opened.bind(listener.farEvents).bind(listener.farQueue);
+                }
+            }
+        }
+    }
+
+    /** Over some providers the endpoint has the port from its opening on, over others from its enabling on. */
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aChosenAddressIsTakenOver(String provider) {
+        if (provider.equals("verbs")) {
+            return; // which takes none
+        }
+        EndpointAddress own = EndpointAddress.of(new InetSocketAddress("127.0.0.2", FreePort.find()));
+        try (Listener listener = new Listener(provider);
+                PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(listener.active()).address(own);
+                Endpoint client = listener.domain.openEndpoint(passive).bind(listener.farQueue).bind(listener.farEvents)
+                        .enable()) {
+            assertThat(client.address()).isEqualTo(own);
         }
     }
 

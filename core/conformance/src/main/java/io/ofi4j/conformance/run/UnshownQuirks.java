@@ -14,6 +14,7 @@ final class UnshownQuirks {
             Map.entry("shm-long-messages", "it keeps a call that may never return from stopping other threads"),
             Map.entry("shm-closed-regions", "the provider reads what was freed, which mostly goes well"),
             Map.entry("tcp-passive-endpoints", CONNECTED), Map.entry("sockets-shutdown", CONNECTED),
+            Map.entry("sockets-passive-endpoints", CONNECTED),
             Map.entry("tcp-late-connections", "a peer has to connect at the moment of a close"),
             Map.entry("rxm-half-received-writes", "a peer has to leave in the middle of a write"),
             Map.entry("rxm-departed-peers", "a peer has to leave before its target has looked at what it sent"));

@@ -5,6 +5,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.quirks.EndpointNames;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -44,6 +45,11 @@ public final class ChosenAddress {
      */
     public void apply(Handle endpoint, Supplier<EndpointAddress> current) {
         apply(endpoint, address != null ? address : quirks.anotherName(current));
+    }
+
+    /** {@return an info of an endpoint that has the chosen address from the start, where one was chosen} */
+    public InfoHandle asSource(InfoHandle its) {
+        return address == null ? its : its.withSource(address.toBytes(), its.addressFormat());
     }
 
     /** Calls fi_setname if an address was chosen. */

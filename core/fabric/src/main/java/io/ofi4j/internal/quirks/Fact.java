@@ -256,6 +256,8 @@ public enum Fact {
     ONE_DESTINATION("connections to another destination than that of the endpoint's info",
             "opens an endpoint for one destination",
             "name it with FabricHints.destination or FabricInfo.withDestination(address)"),
+    /** An endpoint that took over a passive one's address frees that in its close, unless it has connected before. */
+    PASSIVE_ENDPOINTS_FREED_BY_OTHERS,
     /** A passive endpoint that has listened must live as long as its fabric. */
     PASSIVE_ENDPOINTS_STAY,
     /** A peer's write with completion data takes a receive away. */

@@ -38,6 +38,10 @@ final class OtherQuirks {
             fi_connect calls connect(2) of a socket that blocks, as long as the kernel tries where the peer's machine \
             does not answer.""", "SilentListenerTest", Fact.CONNECTS_WAIT);
 
+    private static final Quirk SOCKETS_PASSIVE = new Quirk("sockets-passive-endpoints", SOCKETS, from(1, 15), """
+            An endpoint that was opened with a passive endpoint, and has not connected, takes it for a request in its \
+            fi_close, and frees a part of it.""", "ConnectionTest", Fact.PASSIVE_ENDPOINTS_FREED_BY_OTHERS);
+
     /** What these share never looks at the events of a counter; no other software provider opens one. */
     private static final Quirk UTIL_COUNTERS = new Quirk("util-counters", COUNTING, from(1, 15), """
             A counter of bytes (FI_CNTR_EVENTS_BYTES) counts operations.""", "RareCallsTest", Fact.BYTES_UNCOUNTED);
@@ -191,11 +195,12 @@ final class OtherQuirks {
             Fact.SOURCES_MISSING);
 
     static final List<Quirk> ALL = List.of(new VariableLimits(), new UdpJoins(), SOCKETS_PLACES, SOCKETS_SHUTDOWN,
-            SOCKETS_CONNECTS, UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC, SM2_OPTIONS,
-            SM2_UNTAKEN_MESSAGES, SM2_CLOSES, SM2_DIRECTED_RECEIVES, SM2_LOOKUPS, UCX_LOOKUPS, UCX_INSERTIONS,
-            LNX_INSERTIONS, LNX_ENDPOINTS, LNX_SEGMENTS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED, SOCKETS_MESSAGE_DATA,
-            SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES, RXD_CLAIMS,
-            RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES, RXD_SOURCES);
+            SOCKETS_CONNECTS, SOCKETS_PASSIVE, UTIL_COUNTERS, UTIL_ERROR_ENTRIES, SOCKETS_COUNTERS, SOCKETS_SYMMETRIC,
+            SM2_OPTIONS, SM2_UNTAKEN_MESSAGES, SM2_CLOSES, SM2_DIRECTED_RECEIVES, SM2_LOOKUPS, UCX_LOOKUPS,
+            UCX_INSERTIONS, LNX_INSERTIONS, LNX_ENDPOINTS, LNX_SEGMENTS, SOCKETS_REMOVALS, SOCKETS_UNCONNECTED,
+            SOCKETS_MESSAGE_DATA, SOCKETS_SHARED_RECEIVES, SOCKETS_SCALABLE, SOCKETS_DEFERRED_WORK, RXD_MESSAGES,
+            RXD_CLAIMS, RXD_MANY_MESSAGES, RXD_READS, RXD_LENGTHS, RXD_ATOMICS, RXD_COUNTERS, RXD_ADDRESSES,
+            RXD_SOURCES);
 
     private OtherQuirks() {}
 }

@@ -118,6 +118,7 @@ class QuirksTest {
             sockets-places 1.17 2.1 2.6
             sockets-shutdown 1.17 2.1 2.6
             sockets-connects 1.17 2.1 2.6
+            sockets-passive-endpoints 1.17 2.1 2.6
             util-counters 1.17 2.1 2.6
             sockets-counters 1.17 2.1 2.6
             sockets-symmetric 1.17 2.1 2.6
