@@ -67,6 +67,8 @@ public final class Connection {
     private final int maximumDataSize;
     /** Written in {@link #become} alone. */
     private volatile State state = State.IDLE;
+    /** Whether it was established once. Written there, too. */
+    private volatile boolean wasConnected;
     private byte[] peerData = NO_DATA;
     private EventError failure;
     private volatile EndpointAddress peerAddress;
@@ -193,8 +195,9 @@ public final class Connection {
      *
      * @param deadline the longest time to wait
      * @return the data the peer passed to accept, possibly empty
-     * @throws IllegalStateException if neither connect nor accept was called
-     * @throws ConnectionException if the connection failed, or is not established in time
+     * @throws IllegalStateException if neither connect nor accept was called, or the endpoint is closed meanwhile
+     * @throws ConnectionException if the connection failed, has ended before it was established, or is not established
+     *         in time
      * @throws FabricException if the thread is interrupted: errno {@code EINTR} (4), with the interrupt status still
      *         set
      */
@@ -215,8 +218,16 @@ public final class Connection {
             if (state == State.FAILED) {
                 throw new IllegalStateException(endpoint + " failed to connect: open another");
             }
+            if (!wasConnected) { throw endedEarly(); }
             return peerData.clone();
         }
+    }
+
+    private RuntimeException endedEarly() {
+        return endpoint.isClosed()
+                ? endpoint.closed()
+                : new ConnectionException(endpoint + " was shut down before it was connected.", "connecting",
+                        Errno.ECONNABORTED, NO_DATA);
     }
 
     private boolean isOutcome(Event event) {
@@ -259,7 +270,7 @@ public final class Connection {
      * @throws IllegalStateException if it was never connected
      */
     public Peer peer() {
-        if (state != State.SHUT_DOWN) { requireConnected(); }
+        if (!wasConnected) { throw notConnected(); }
         return peer;
     }
 
@@ -337,6 +348,7 @@ public final class Connection {
         assert LockOrder.taken(LockOrder.Rank.CONNECTION, this);
         State before = state;
         boolean moves = before.canBecome(next);
+        wasConnected |= moves && next == State.CONNECTED; // before the state: who reads that reads this next
         if (moves) { state = next; }
         if (state.isEnd()) { refusePosts(); }
         if (moves && next == State.CONNECTED) {

@@ -417,9 +417,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
         });
     }
 
-    /** Removes the unread events of an endpoint that is closed: its owner may read no more. */
+    /** Removes the unread events of an endpoint that is closed: its owner may read no more. Who waits looks again. */
     void forget(Endpoint endpoint) {
         discard(event -> endpoint(event) == endpoint);
+        if (blocking.hasWaiters()) { blocking.wake(); }
     }
 
     /** Removes buffered events whose outcome the caller knows already. */

@@ -16,14 +16,18 @@ import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Listener;
+import io.ofi4j.support.OtherThread;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -298,6 +302,24 @@ class ConnectionTest {
             server.connection().accept(Pair.DEADLINE, (byte) 1);
 
             assertThat(client.connection().awaitConnected(Pair.DEADLINE)).containsExactly(1);
+        }
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void whoWaitsForAConnectionLearnsThatItsEndpointWasClosed(String provider) {
+        try (Listener listener = new Listener(provider); OtherThread other = new OtherThread()) {
+            Endpoint client = listener.client();
+            Connection connection = client.connection();
+            connection.connect(listener.passive.address());
+            Future<byte[]> waiting = other.begin(() -> connection.awaitConnected(Pair.DEADLINE));
+            Waiting.YIELD.until(() -> Arrays.stream(other.thread.getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals("awaitUntil")), Pair.DEADLINE);
+            client.close();
+
+            assertThatThrownBy(() -> waiting.get(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(IllegalStateException.class).hasMessageContaining("is closed");
+            assertThatIllegalStateException().isThrownBy(connection::peer).withMessageContaining("not connected");
         }
     }
 
