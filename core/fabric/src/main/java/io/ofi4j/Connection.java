@@ -10,6 +10,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.ConnectionData;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -121,8 +122,10 @@ public final class Connection {
         if (endpoint.quirks.has(Fact.CONNECTS_WAIT)) {
             endpoint.lifeCycle.whileNotClosed(() -> {
                 begin(data, () -> {});
-                int status = CmOps.fi_connect(handle, bytes, data); // outside the fabric's lock
-                queue.fabric.lock.locked(() -> requireStarted(status, "fi_connect"));
+                orFail(() -> {
+                    int status = CmOps.fi_connect(handle, bytes, data); // outside the fabric's lock
+                    queue.fabric.lock.locked(() -> requireStarted(status, "fi_connect"));
+                });
             });
         } else {
             begin(data, () -> requireStarted(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
@@ -159,6 +162,7 @@ public final class Connection {
     }
 
     private void begin(byte[] data, Runnable call) {
+        StackRoom.require();
         endpoint.requireEnabled();
         ConnectionData.require(data, maximumDataSize, endpoint);
         whileOpen(() -> {
@@ -167,9 +171,19 @@ public final class Connection {
                         endpoint + " is " + state + ": an endpoint is connected only once, so open another");
             }
             become(State.CONNECTING);
-            call.run();
+            orFail(call);
             return null;
         });
+    }
+
+    /** Where a call ends in an Error, no event will tell the outcome. */
+    private void orFail(Runnable call) {
+        try {
+            call.run();
+        } catch (Throwable t) {
+            queue.fabric.lock.locked(() -> become(State.FAILED));
+            throw t;
+        }
     }
 
     /** Runs an action inside the fabric's lock, so that the native endpoint stays open meanwhile. */

@@ -5,6 +5,7 @@ import io.ofi4j.errors.FabricException;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ConnectionData;
 import io.ofi4j.internal.engine.NativeFabricInfo;
+import io.ofi4j.internal.engine.StackRoom;
 import io.ofi4j.internal.ffi.InfoHandle;
 
 /**
@@ -69,6 +70,7 @@ public final class ConnectionRequest implements AutoCloseable {
      * @throws FabricException if libfabric reports an error; the request has ended nevertheless
      */
     public void reject(byte... reason) {
+        StackRoom.require();
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
         passiveEndpoint.lock.locked(() -> {
             if (!finishFrom(State.PENDING)) { throw finished(); }
