@@ -20,6 +20,8 @@ import java.util.stream.Stream;
 /** The functions that libfabric exports as symbols. */
 @SuppressWarnings("restricted")
 public final class FabricCalls {
+    /** As long as the buffer of fi_tostr. */
+    private static final long TEXT_LENGTH = 8192;
     private static final MemorySegment FI_VERSION;
 
     static {
@@ -62,8 +64,13 @@ public final class FabricCalls {
         }
     }
 
+    /** By fi_tostr_r: fi_tostr has one buffer for all threads. */
     static String fi_tostr(MemorySegment value, int type) {
-        return LibC.string(Downcalls.callForLong(NativeLibrary.function("fi_tostr"), value, type));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocate(TEXT_LENGTH);
+            return LibC.string(
+                    Downcalls.callForLong(NativeLibrary.function("fi_tostr_r"), text, TEXT_LENGTH, value, type));
+        }
     }
 
     /** A deep copy, which the caller owns; NULL gives an empty one with all attributes. */
