@@ -203,6 +203,7 @@ public final class Endpoint implements AutoCloseable {
             return endpoint;
         } catch (Throwable t) {
             closeAfter(t, domain, handle, info, role);
+            if (request != null) { request.release(true); } // with most providers the close has freed it
             throw t;
         }
     }
