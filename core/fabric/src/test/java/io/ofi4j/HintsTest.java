@@ -17,11 +17,16 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.TrafficClass;
 import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.support.OtherThread;
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -111,6 +116,27 @@ class HintsTest {
     @MethodSource("networks")
     void aNumericHostIsFound(String provider) {
         assertThat(LIBFABRIC.info(TestProviders.hints(provider).numericHost())).isNotEmpty();
+    }
+
+    /** fi_tostr has one buffer for all of them. */
+    @Test
+    void theTextsOfTwoThreadsDoNotMix() {
+        FabricInfo info = TestProviders.info("tcp;ofi_rxm");
+        String name = info.protocolName();
+        try (OtherThread other = new OtherThread()) {
+            AtomicBoolean isOver = new AtomicBoolean();
+            Future<?> reading = other.begin(() -> {
+                while (!isOver.get()) {
+                    info.details();
+                }
+                return null;
+            });
+            Set<String> names = Stream.generate(info::protocolName).limit(5000).collect(Collectors.toSet());
+            isOver.set(true);
+
+            assertThat(names).containsExactly(name);
+            assertThat(reading).succeedsWithin(Pair.DEADLINE);
+        }
     }
 
     /** Most providers look at neither before a connection is made. */
