@@ -456,13 +456,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
         });
     }
 
-    /** Reads everything there is. */
-    void drain() { progressUntil(() -> false); }
-
-    /** As {@link #drain}, where the caller must go on: an error of the queue is the next reader's. */
-    private void drainQuietly() {
+    /** Reads everything there is. The caller must go on: an error of the queue is the next reader's. */
+    void drainQuietly() {
         try {
-            drain();
+            progressUntil(() -> false);
         } catch (WrongThreadException e) {
             return; // the owner reads them
         } catch (FabricException e) {

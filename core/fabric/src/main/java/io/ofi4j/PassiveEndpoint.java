@@ -289,7 +289,7 @@ public final class PassiveEndpoint implements AutoCloseable {
 
     private int closeNatively() {
         if (isClosed()) { return 0; }
-        if (isListening()) { queue.drain(); }
+        if (isListening()) { queue.drainQuietly(); } // frees the infos of requests that nobody has read
         requests.stream().filter(ConnectionRequest::isTaken).findAny().ifPresent(request -> {
             throw new IllegalStateException("an endpoint opened for " + request
                     + " has not accepted it and is not closed: close it before this passive endpoint");
