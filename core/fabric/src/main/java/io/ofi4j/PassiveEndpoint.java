@@ -273,7 +273,11 @@ public final class PassiveEndpoint implements AutoCloseable {
 
     /**
      * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close, fi_endpoint(3).
-     * Accepted connections stay. After FabricException it is closed.
+     * Accepted connections stay.
+     *
+     * <p><b>If it throws.</b> After FabricException of the operation {@code fi_close} it is closed. After any other one,
+     * where {@code tcp} or {@code net} had no descriptors to close its socket with, it still listens: call
+     * {@code close} again.
      *
      * @throws IllegalStateException if an endpoint that was opened for a request is open and has not accepted; the
      *         message names it, and the passive endpoint stays open
@@ -295,32 +299,41 @@ public final class PassiveEndpoint implements AutoCloseable {
                     + " has not accepted it and is not closed: close it before this passive endpoint");
         });
         List.copyOf(requests).forEach(ConnectionRequest::end);
-        boolean retires = isListening() && staysAfterClose;
-        state = State.CLOSED;
-        if (queue == null) { return FidOps.fi_close(handle); }
+        if (queue == null) { return free(); }
         queue.discard(
                 event -> event instanceof Event.ConnectionRequested(var request) && request.passiveEndpoint() == this);
-        return queue.closing(this, handle, retires, () -> retires ? retire() : FidOps.fi_close(handle));
+        boolean retires = isListening() && staysAfterClose;
+        return queue.closing(this, handle, retires, retires ? this::retire : this::free);
+    }
+
+    private int free() {
+        state = State.CLOSED;
+        return FidOps.fi_close(handle);
     }
 
     /** Stops listening. The native endpoint is freed with the fabric: connections without a request yet may use it. */
     private int retire() {
         closeSocket();
+        state = State.CLOSED;
         fabric.retired.addFirst(handle);
         return 0;
     }
 
-    /** Opens an active endpoint that takes the socket over, and closes that; inside the fabric's lock. */
+    /**
+     * Opens an active endpoint that takes the socket over, and closes that; inside the fabric's lock. If it throws, the
+     * passive endpoint listens as before.
+     */
     private void closeSocket() {
         InfoHandle its = NativeFabricInfo.of(info).handle();
         OpenResult domain = FabricOps.fi_domain(fabric.handle(), its);
-        if (domain.status() != 0) { return; }
+        Status.check(domain.status(), "fi_domain", info.provider());
         OpenResult endpoint = DomainOps.fi_endpoint(domain.handle(), its.withHandle(handle));
         if (endpoint.status() == 0) {
             FidOps.fi_bind(endpoint.handle(), queue.handle(), 0); // so that the queue no longer polls the socket
             FidOps.fi_close(endpoint.handle());
         }
         FidOps.fi_close(domain.handle());
+        Status.check(endpoint.status(), "fi_endpoint", info.provider());
     }
 
     @Override

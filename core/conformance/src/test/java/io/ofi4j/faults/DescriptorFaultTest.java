@@ -2,10 +2,17 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.EventQueue;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
+import io.ofi4j.PassiveEndpoint;
 import io.ofi4j.errors.FabricException;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.TestProviders;
 import java.io.Closeable;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -36,6 +43,51 @@ class DescriptorFaultTest {
         assertThat(result.exit()).as(result.output()).isZero();
         System.out.print(result.output().lines().filter(line -> line.startsWith("faults ")).map(line -> line + "\n")
                 .reduce("", String::concat));
+    }
+
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aListenerIsNotSaidToBeClosedWhileItsPortIsTaken(String provider) {
+        if (!List.of("tcp", "net").contains(provider)) {
+            return; // whose close takes no descriptor
+        }
+        List<String> prefix = List.of("sh", "-c", "ulimit -n 120; exec \"$0\" \"$@\"");
+        Forked.Result result = Forked.startBehind(prefix, StarvedListener.class, provider).await();
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("its port is free");
+    }
+
+    private static final class StarvedListener {
+        private StarvedListener() {}
+
+        public static void main(String[] arguments) throws IOException {
+            Starved.loadClasses();
+            FabricInfo info = TestProviders.info(TestProviders.connectedHints(arguments[0]));
+            try (Fabric fabric = Libfabric.load().openFabric(info); EventQueue events = fabric.openEventQueue()) {
+                listen(fabric, events).close(); // loads what a close needs
+                PassiveEndpoint passive = listen(fabric, events);
+                EndpointAddress address = passive.address();
+                Deque<Closeable> taken = Starved.takeAll();
+                try {
+                    passive.close();
+                } catch (FabricException e) {
+                    if (e.errno() != DescriptorSteps.EMFILE) { throw e; }
+                }
+                for (Closeable one : taken) {
+                    one.close();
+                }
+                passive.close();
+                try (PassiveEndpoint next = fabric.openPassiveEndpoint(info).bind(events).address(address)) {
+                    next.listen();
+                    System.out.println("its port is free");
+                }
+            }
+        }
+
+        private static PassiveEndpoint listen(Fabric fabric, EventQueue events) {
+            return fabric.openPassiveEndpoint(fabric.info()).bind(events).listen();
+        }
     }
 
     /** With no descriptor left, with one, with two, and so on, until everything works. */
