@@ -555,8 +555,8 @@ public final class Endpoint implements AutoCloseable {
      *         such a group, or this endpoint only sends and the provider could not leave the group
      * @throws FabricException if the join fails, for example with {@code ENODEV} (19) where there is no route to the
      *         group, or with {@code ENOBUFS} (105) after too many joins. If libfabric cannot give up the failed join,
-     *         this endpoint cannot be closed, and the exception of {@code fi_close(multicast group)} is suppressed in
-     *         this one
+     *         the exception of {@code fi_close(multicast group)} is suppressed in this one, and this endpoint cannot be
+     *         closed as long as its {@code close}, which tries that again, fails
      * @throws FabricTimeoutException if the join is not reported in time; it is given up
      */
     public MulticastGroup joinMulticast(EndpointAddress group, Duration deadline) {

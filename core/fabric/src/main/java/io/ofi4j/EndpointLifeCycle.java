@@ -506,6 +506,7 @@ final class EndpointLifeCycle implements EndpointView {
         synchronized (endpoint) {
             if (!state.mayClose()) { return false; }
             bindings.requireClosable();
+            endpoint.children.all(MulticastGroup.class).forEach(MulticastGroup::closeAgain);
             endpoint.children.requireNone(endpoint);
             become(State.CLOSING);
             return true;

@@ -190,8 +190,8 @@ public final class MulticastGroup implements AutoCloseable {
      * Leaves the group; fi_close, fi_cm(3). Sends that were accepted complete. Does nothing if the group is closed.
      *
      * <p><b>If it throws.</b> After FabricException, where the provider cannot leave the group, the group takes no more
-     * sends, and libfabric keeps it. Its endpoint cannot be closed before it: call {@code close} again once the cause,
-     * such as a route that is missing, is gone. After WrongThreadException nothing has changed.
+     * sends, and libfabric keeps it. Its endpoint cannot be closed before it: call {@code close} of either again once
+     * the cause, such as a route that is missing, is gone. After WrongThreadException nothing has changed.
      */
     @Override
     public void close() {
@@ -209,6 +209,19 @@ public final class MulticastGroup implements AutoCloseable {
                 ThreadGuard.exit(family.guard, entered);
             }
             family.endpoint.children.remove(this);
+        }
+    }
+
+    /**
+     * Closes it where a close has failed, before its endpoint closes; inside the endpoint's monitor. After a join that
+     * failed, the program has no reference to it.
+     */
+    void closeAgain() {
+        if (state != State.CLOSING) { return; }
+        try {
+            close();
+        } catch (FabricException e) {
+            return; // it stays, and its endpoint says so
         }
     }
 

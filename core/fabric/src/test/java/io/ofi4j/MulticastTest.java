@@ -317,6 +317,29 @@ class MulticastTest {
     @Test
     void aGroupThatCannotBeLeftStaysUntilItsRouteIsBack() { succeedsAlone(LostRoute.class); }
 
+    /** After a join that failed, nobody else could. */
+    @Test
+    void anEndpointClosesAGroupThatCouldNotBeClosedBefore() { succeedsAlone(LeftToTheEndpoint.class); }
+
+    static final class LeftToTheEndpoint {
+        public static void main(String[] arguments) {
+            FaultPeer.run(List.of("ip", "route", "add", "239.255.0.0/16", "dev", "lo"));
+            try (Member member = new Member(new InetSocketAddress("0.0.0.0", 0))) {
+                MulticastGroup group = member.join(member.groupAtPort(1));
+                FaultPeer.run(List.of("ip", "route", "del", "239.255.0.0/16", "dev", "lo"));
+                failureOf(group::close);
+                try {
+                    member.endpoint.close();
+                    throw new AssertionError("the endpoint was closed");
+                } catch (IllegalStateException stays) {
+                    require(stays.getMessage().contains(group.toString()), stays);
+                }
+                FaultPeer.run(List.of("ip", "route", "add", "239.255.0.0/16", "dev", "lo"));
+                member.endpoint.close();
+            }
+        }
+    }
+
     static final class WithoutRoute {
         public static void main(String[] arguments) {
             try (Member member = new Member(new InetSocketAddress("0.0.0.0", 0))) {
