@@ -476,6 +476,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * Closes the queue; fi_close, fi_eq(3). Unread events are discarded. Waits of other threads end with
      * IllegalStateException. If endpoints bound to it are open, it throws {@link IllegalStateException}, which names
      * them, and stays open. After FabricException it is closed.
+     *
+     * <p>A queue that had a listener of {@code tcp} or {@code net} keeps its descriptors until the fabric is closed:
+     * use one queue for all listeners.
      */
     @Override
     public void close() {
