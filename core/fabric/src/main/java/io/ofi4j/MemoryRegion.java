@@ -416,8 +416,8 @@ public final class MemoryRegion implements AutoCloseable {
      * Refuses new operations, and deregisters the memory when none is in flight; fi_close, fi_mr(3). It does not wait
      * for operations. Those that an endpoint's close has canceled count until the provider has closed the endpoint,
      * which over {@code shm} may be when its peers' address vectors are closed; the domain may be closed before, unless
-     * the region has a counter. If it throws FabricException, because libfabric could not deregister the memory, the region is closed nevertheless, and
-     * memory that ofi4j allocated is not freed.
+     * the region has a counter. If it throws FabricException, because libfabric could not deregister the memory, the
+     * region is closed nevertheless, and memory that ofi4j allocated is not freed.
      */
     @Override
     public void close() {

@@ -240,9 +240,8 @@ final class HostileDisks {
             int status;
             try {
                 status = (int) linker
-                        .downcallHandle(linker.defaultLookup().find("msync").orElseThrow(),
-                                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG,
-                                        ValueLayout.JAVA_INT))
+                        .downcallHandle(linker.defaultLookup().find("msync").orElseThrow(), FunctionDescriptor.of(
+                                ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT))
                         .invokeExact(region.segment(), region.length(), MS_SYNC);
             } catch (Throwable t) {
                 throw new AssertionError(t);
