@@ -319,10 +319,13 @@ class CounterTest {
         Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);
     }
 
-    /** The number of threads that wait. */
+    /** The number of threads whose wait has begun. */
     private static long waits() {
-        return Thread.getAllStackTraces().values().stream().filter(frames -> Arrays.stream(frames)
-                .anyMatch(frame -> frame.getClassName().equals(BlockingWait.class.getName()))).count();
+        return Thread.getAllStackTraces().values().stream()
+                .filter(frames -> Arrays.stream(frames)
+                        .anyMatch(frame -> frame.getClassName().equals(BlockingWait.class.getName())
+                                && frame.getMethodName().equals("block")))
+                .count();
     }
 
     @ForEachProvider

@@ -230,7 +230,8 @@ class JobDeadlineTest {
         return Thread.getAllStackTraces().entrySet().stream()
                 .filter(thread -> thread.getKey().getName().equals("ofi4j-job-watch"))
                 .filter(thread -> Arrays.stream(thread.getValue())
-                        .anyMatch(frame -> frame.getClassName().equals(SealedChannel.class.getName())))
+                        .anyMatch(frame -> frame.getClassName().equals(SealedChannel.class.getName())
+                                && frame.getMethodName().equals("receive")))
                 .count();
     }
 
